@@ -1,0 +1,1 @@
+//! From bytes alone: an image's type, dimensions and soundness.

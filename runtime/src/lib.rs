@@ -1,0 +1,1 @@
+//! The attachment subsystem that an agent runtime embeds.

@@ -1,0 +1,1 @@
+//! End-to-end, crash, race and conformance tests of attache, and its benches.
