@@ -1,0 +1,154 @@
+//! JPEG: `FF D8`, then segments (marker, length, data) up to the first scan, entropy-coded data, more of both, `FF D9`.
+
+use super::array;
+use crate::Dimensions;
+use crate::error::{Reason, fault};
+
+const SOI: u8 = 0xd8;
+const EOI: u8 = 0xd9;
+const SOS: u8 = 0xda;
+const TEM: u8 = 0x01;
+const RST0: u8 = 0xd0;
+const RST7: u8 = 0xd7;
+
+pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
+    let mut walk = Walk { bytes, at: 2 };
+    loop {
+        match walk.marker()? {
+            code if is_frame(code) => return frame_size(walk.segment(code)?),
+            SOS => fault!("its first scan comes before its frame header"),
+            EOI => fault!("it ends without a frame header"),
+            code => walk.skip(code)?,
+        }
+    }
+}
+
+pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
+    let mut walk = Walk { bytes, at: 2 };
+    let mut size = None;
+    let mut scans = 0_usize;
+    loop {
+        match walk.marker()? {
+            code if is_frame(code) => {
+                let found = frame_size(walk.segment(code)?)?;
+                if size.replace(found).is_some() {
+                    fault!("it has a second frame header at offset {}", walk.at);
+                }
+            }
+            SOS if size.is_none() => fault!("its first scan comes before its frame header"),
+            SOS => {
+                walk.segment(SOS)?;
+                walk.entropy()?;
+                scans += 1;
+            }
+            EOI => break,
+            code => walk.skip(code)?,
+        }
+    }
+    match size {
+        None => fault!("it ends without a frame header"),
+        Some(_) if scans == 0 => fault!("it ends without a scan"),
+        Some(size) => Ok(size),
+    }
+}
+
+/// `SOF0` to `SOF15`; the three numbers left out in that range are `DHT`, `JPG` and `DAC`.
+fn is_frame(code: u8) -> bool {
+    matches!(code, 0xc0..=0xcf) && !matches!(code, 0xc4 | 0xc8 | 0xcc)
+}
+
+/// A frame header: sample precision (1), height (2), width (2), number of components (1), three bytes for each.
+fn frame_size(segment: &[u8]) -> Result<Dimensions, Reason> {
+    let Some(&[_, h0, h1, w0, w1, components]) = segment.first_chunk() else {
+        fault!("its frame header has {} bytes", segment.len());
+    };
+    if components == 0 || segment.len() != 6 + 3 * usize::from(components) {
+        fault!(
+            "its frame header has {} bytes for {components} components",
+            segment.len()
+        );
+    }
+    Ok(Dimensions {
+        width: u32::from(u16::from_be_bytes([w0, w1])),
+        height: u32::from(u16::from_be_bytes([h0, h1])),
+    })
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    /// The code after `FF`. Any number of further `FF` may fill the space between the two.
+    fn marker(&mut self) -> Result<u8, Reason> {
+        match self.bytes.get(self.at) {
+            Some(0xff) => {}
+            Some(_) => fault!("no marker at offset {}, where one has to be", self.at),
+            None => return Err(self.cut()),
+        }
+        let rest = &self.bytes[self.at..];
+        let fill = rest
+            .iter()
+            .position(|&byte| byte != 0xff)
+            .ok_or_else(|| self.cut())?;
+        let code = rest[fill];
+        self.at += fill + 1;
+        match code {
+            0 => fault!("no marker at offset {}, where one has to be", self.at - 2),
+            SOI => fault!("a second image begins inside it, at offset {}", self.at - 2),
+            code => Ok(code),
+        }
+    }
+
+    /// The data of the segment whose marker was just read.
+    fn segment(&mut self, code: u8) -> Result<&'a [u8], Reason> {
+        let length = u16::from_be_bytes(array(self.bytes, self.at).ok_or_else(|| self.cut())?);
+        if length < 2 {
+            fault!(
+                "the segment of marker {code} at offset {} claims {length} bytes",
+                self.at
+            );
+        }
+        let end = self.at + usize::from(length);
+        let data = self.bytes.get(self.at + 2..end).ok_or_else(|| self.cut())?;
+        self.at = end;
+        Ok(data)
+    }
+
+    fn skip(&mut self, code: u8) -> Result<(), Reason> {
+        if !matches!(code, TEM | RST0..=RST7) {
+            self.segment(code)?;
+        }
+        Ok(())
+    }
+
+    /// Entropy-coded data up to the next marker. `FF 00` is a stuffed data byte and `FF D0` to `FF D7` are restarts:
+    /// neither ends it.
+    fn entropy(&mut self) -> Result<(), Reason> {
+        let start = self.at;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let marker = rest
+                .iter()
+                .position(|&byte| byte == 0xff)
+                .ok_or_else(|| self.cut())?;
+            self.at += marker;
+            match self.bytes.get(self.at + 1) {
+                Some(0 | RST0..=RST7) => self.at += 2,
+                // A fill byte: what decides is the byte after the last of them.
+                Some(0xff) => self.at += 1,
+                Some(_) if self.at == start => fault!("a scan at offset {start} has no data"),
+                Some(_) => return Ok(()),
+                None => return Err(self.cut()),
+            }
+        }
+    }
+
+    fn cut(&self) -> Reason {
+        format!(
+            "it ends after {} bytes, before its end marker",
+            self.bytes.len()
+        )
+    }
+}
