@@ -1,3 +1,5 @@
 //! The `attache` command.
 
+mod demo;
+
 fn main() {}
