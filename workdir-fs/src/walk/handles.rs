@@ -1,0 +1,58 @@
+//! The walk by hand: a handle per component. Each step opens one plain name in a directory that is already open, so a swap
+//! elsewhere cannot redirect it, and refuses a link at that name.
+
+use std::io;
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use rustix::fd::OwnedFd;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::FsError;
+
+pub(super) fn open_file(start: &Dir, path: &str) -> Result<OwnedFd, FsError> {
+    match path.rsplit_once('/') {
+        Some((parent, name)) => open_last(&open_dir(start, parent)?, name),
+        None => open_last(start, path),
+    }
+}
+
+pub(super) fn open_dir(start: &Dir, path: &str) -> Result<Dir, FsError> {
+    let (first, rest) = match path.split_once('/') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (path, None),
+    };
+    let mut dir = step(start, first)?;
+    for name in rest.into_iter().flat_map(|rest| rest.split('/')) {
+        dir = step(&dir, name)?;
+    }
+    Ok(dir)
+}
+
+/// Opens the directory `name` of `dir`.
+fn step(dir: &Dir, name: &str) -> Result<Dir, FsError> {
+    dir.open_dir_nofollow(name).map_err(|cause| {
+        // Systems report "not a directory" for a link as well. The second look only picks the words: nothing is opened after it.
+        let is_link = || dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
+        match Errno::from_io_error(&cause) {
+            Some(Errno::NOTDIR) if is_link() => FsError::link(),
+            _ => classify(cause),
+        }
+    })
+}
+
+fn open_last(dir: &Dir, name: &str) -> Result<OwnedFd, FsError> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    options.custom_flags(OFlags::NOCTTY.bits() as i32);
+    dir.open_with(name, &options).map(|file| file.into_std().into()).map_err(classify)
+}
+
+fn classify(cause: io::Error) -> FsError {
+    match Errno::from_io_error(&cause) {
+        Some(errno) => FsError::from_open(errno),
+        // cap-std's own errors carry no number. The one it has for a plain name is the escape.
+        None => FsError::escape_attempt(cause),
+    }
+}
