@@ -53,25 +53,13 @@ mod tests {
 
     #[test]
     fn codes_and_texts() {
-        let undecodable = MediaError::Undecodable {
-            media_type: MediaType::Png,
-            reason: "it is 0 bytes long".to_owned(),
-        };
+        let undecodable =
+            MediaError::Undecodable { media_type: MediaType::Png, reason: "it is 0 bytes long".to_owned() };
         assert_eq!(undecodable.code(), "undecodable");
-        assert_eq!(
-            undecodable.to_string(),
-            "not a sound image/png: it is 0 bytes long"
-        );
+        assert_eq!(undecodable.to_string(), "not a sound image/png: it is 0 bytes long");
 
-        let too_many = MediaError::TooManyPixels {
-            width: 65_535,
-            height: 65_535,
-            limit: 64_000_000,
-        };
+        let too_many = MediaError::TooManyPixels { width: 65_535, height: 65_535, limit: 64_000_000 };
         assert_eq!(too_many.code(), "too_many_pixels");
-        assert_eq!(
-            too_many.to_string(),
-            "65535x65535 is 4294836225 pixels, and at most 64000000 pixels are decoded"
-        );
+        assert_eq!(too_many.to_string(), "65535x65535 is 4294836225 pixels, and at most 64000000 pixels are decoded");
     }
 }

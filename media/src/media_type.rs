@@ -37,14 +37,8 @@ pub struct ParseMediaTypeError;
 /// assert_eq!(normalise("image/*"), None);
 /// ```
 pub fn normalise(declared: &str) -> Option<MediaType> {
-    let name = declared
-        .split_once(';')
-        .map_or(declared, |(name, _)| name)
-        .trim_ascii();
-    SPELLINGS
-        .iter()
-        .find(|(spelling, _)| name.eq_ignore_ascii_case(spelling))
-        .map(|&(_, media_type)| media_type)
+    let name = declared.split_once(';').map_or(declared, |(name, _)| name).trim_ascii();
+    SPELLINGS.iter().find(|(spelling, _)| name.eq_ignore_ascii_case(spelling)).map(|&(_, media_type)| media_type)
 }
 
 const SPELLINGS: [(&str, MediaType); 7] = [
@@ -59,12 +53,7 @@ const SPELLINGS: [(&str, MediaType); 7] = [
 
 impl MediaType {
     /// The four types, in the order in which notes list them.
-    pub const ALL: [MediaType; 4] = [
-        MediaType::Png,
-        MediaType::Jpeg,
-        MediaType::Gif,
-        MediaType::Webp,
-    ];
+    pub const ALL: [MediaType; 4] = [MediaType::Png, MediaType::Jpeg, MediaType::Gif, MediaType::Webp];
 
     /// The canonical name, for example `image/png`.
     pub const fn as_str(self) -> &'static str {
@@ -98,10 +87,7 @@ impl FromStr for MediaType {
 
     /// Accepts the canonical name only; [`normalise`] accepts what people write.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        MediaType::ALL
-            .into_iter()
-            .find(|media_type| media_type.as_str() == text)
-            .ok_or(ParseMediaTypeError)
+        MediaType::ALL.into_iter().find(|media_type| media_type.as_str() == text).ok_or(ParseMediaTypeError)
     }
 }
 
@@ -157,34 +143,20 @@ mod tests {
     #[test]
     fn a_declared_type_of_megabytes_is_read_in_place() {
         assert_eq!(normalise(&"x".repeat(8 << 20)), None);
-        let padded = format!(
-            "{0}image/png{0};{1}",
-            " ".repeat(1 << 20),
-            "y".repeat(1 << 20)
-        );
+        let padded = format!("{0}image/png{0};{1}", " ".repeat(1 << 20), "y".repeat(1 << 20));
         assert_eq!(normalise(&padded), Some(MediaType::Png));
     }
 
     #[test]
     fn names() {
-        assert_eq!(
-            MediaType::ALL.map(MediaType::as_str),
-            ["image/png", "image/jpeg", "image/gif", "image/webp"]
-        );
-        assert_eq!(
-            MediaType::ALL.map(MediaType::extension),
-            ["png", "jpg", "gif", "webp"]
-        );
+        assert_eq!(MediaType::ALL.map(MediaType::as_str), ["image/png", "image/jpeg", "image/gif", "image/webp"]);
+        assert_eq!(MediaType::ALL.map(MediaType::extension), ["png", "jpg", "gif", "webp"]);
         for media_type in MediaType::ALL {
             assert_eq!(media_type.as_str().parse(), Ok(media_type));
             assert_eq!(media_type.to_string(), media_type.as_str());
         }
         for not_canonical in ["image/jpg", "IMAGE/PNG", " image/png", "image/png;", ""] {
-            assert_eq!(
-                not_canonical.parse::<MediaType>(),
-                Err(ParseMediaTypeError),
-                "{not_canonical:?}"
-            );
+            assert_eq!(not_canonical.parse::<MediaType>(), Err(ParseMediaTypeError), "{not_canonical:?}");
         }
     }
 

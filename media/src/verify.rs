@@ -31,9 +31,7 @@ pub enum ParseVerifyError {
     #[error("the verify level is none of magic, structure, decode")]
     Unknown,
     /// `decode`, in a build without the feature of that name.
-    #[error(
-        "the verify level decode is not in this build: it was built without the feature \"decode\""
-    )]
+    #[error("the verify level decode is not in this build: it was built without the feature \"decode\"")]
     NotBuilt,
 }
 

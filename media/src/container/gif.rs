@@ -20,10 +20,7 @@ pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
 
 pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
     let size = dimensions(bytes)?;
-    let mut walk = Walk {
-        bytes,
-        at: HEAD_LEN,
-    };
+    let mut walk = Walk { bytes, at: HEAD_LEN };
     walk.colour_table(bytes[10])?;
     let mut images = 0_usize;
     loop {
@@ -44,10 +41,7 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
 }
 
 fn sides(width: [u8; 2], height: [u8; 2]) -> Dimensions {
-    Dimensions {
-        width: u16::from_le_bytes(width).into(),
-        height: u16::from_le_bytes(height).into(),
-    }
+    Dimensions { width: u16::from_le_bytes(width).into(), height: u16::from_le_bytes(height).into() }
 }
 
 struct Walk<'a> {
@@ -79,11 +73,7 @@ impl Walk<'_> {
 
     /// Flags hold the table's presence (bit 7) and its size as a power of two (bits 0 to 2).
     fn colour_table(&mut self, flags: u8) -> Result<(), Reason> {
-        let length = if flags & 0x80 == 0 {
-            0
-        } else {
-            3 << ((flags & 7) + 1)
-        };
+        let length = if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
         self.skip(length)
     }
 
@@ -109,17 +99,10 @@ impl Walk<'_> {
 
     fn skip(&mut self, length: usize) -> Result<(), Reason> {
         self.at += length;
-        if self.at > self.bytes.len() {
-            Err(self.cut())
-        } else {
-            Ok(())
-        }
+        if self.at > self.bytes.len() { Err(self.cut()) } else { Ok(()) }
     }
 
     fn cut(&self) -> Reason {
-        format!(
-            "it ends after {} bytes, before its trailer",
-            self.bytes.len()
-        )
+        format!("it ends after {} bytes, before its trailer", self.bytes.len())
     }
 }

@@ -12,37 +12,29 @@ const RST0: u8 = 0xd0;
 const RST7: u8 = 0xd7;
 
 pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
-    let mut walk = Walk { bytes, at: 2 };
+    let mut walk = Walk::new(bytes);
     loop {
-        match walk.marker()? {
-            code if is_frame(code) => return frame_size(walk.segment(code)?),
-            SOS => fault!("its first scan comes before its frame header"),
-            EOI => fault!("it ends without a frame header"),
-            code => walk.skip(code)?,
+        match walk.next()? {
+            Step::Frame(_, data) => return frame_size(data),
+            Step::Segment(..) => {}
+            Step::Scan(..) => fault!("its first scan comes before its frame header"),
+            Step::End => fault!("it ends without a frame header"),
         }
     }
 }
 
 pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
-    let mut walk = Walk { bytes, at: 2 };
+    let mut walk = Walk::new(bytes);
     let mut size = None;
     let mut scans = 0_usize;
     loop {
-        match walk.marker()? {
-            code if is_frame(code) => {
-                let found = frame_size(walk.segment(code)?)?;
-                if size.replace(found).is_some() {
-                    fault!("it has a second frame header at offset {}", walk.at);
-                }
-            }
-            SOS if size.is_none() => fault!("its first scan comes before its frame header"),
-            SOS => {
-                walk.segment(SOS)?;
-                walk.entropy()?;
-                scans += 1;
-            }
-            EOI => break,
-            code => walk.skip(code)?,
+        match walk.next()? {
+            Step::Frame(..) if size.is_some() => fault!("it has a second frame header before offset {}", walk.at),
+            Step::Frame(_, data) => size = Some(frame_size(data)?),
+            Step::Segment(..) => {}
+            Step::Scan(..) if size.is_none() => fault!("its first scan comes before its frame header"),
+            Step::Scan(..) => scans += 1,
+            Step::End => break,
         }
     }
     match size {
@@ -50,6 +42,24 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
         Some(_) if scans == 0 => fault!("it ends without a scan"),
         Some(size) => Ok(size),
     }
+}
+
+/// What stands next in a JPEG.
+pub(crate) enum Step<'a> {
+    /// A frame header: its marker code, `C0` to `CF`, and its data.
+    Frame(u8, &'a [u8]),
+    /// Any other segment: its marker code and its data.
+    Segment(u8, &'a [u8]),
+    /// A scan: its header's data, and the offset at which its entropy-coded data begins.
+    Scan(&'a [u8], usize),
+    /// The end marker.
+    End,
+}
+
+/// Goes through a JPEG from the marker after `SOI` to `EOI`.
+pub(crate) struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
 }
 
 /// `SOF0` to `SOF15`; the three numbers left out in that range are `DHT`, `JPG` and `DAC`.
@@ -63,23 +73,33 @@ fn frame_size(segment: &[u8]) -> Result<Dimensions, Reason> {
         fault!("its frame header has {} bytes", segment.len());
     };
     if components == 0 || segment.len() != 6 + 3 * usize::from(components) {
-        fault!(
-            "its frame header has {} bytes for {components} components",
-            segment.len()
-        );
+        fault!("its frame header has {} bytes for {components} components", segment.len());
     }
-    Ok(Dimensions {
-        width: u32::from(u16::from_be_bytes([w0, w1])),
-        height: u32::from(u16::from_be_bytes([h0, h1])),
-    })
-}
-
-struct Walk<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    Ok(Dimensions { width: u32::from(u16::from_be_bytes([w0, w1])), height: u32::from(u16::from_be_bytes([h0, h1])) })
 }
 
 impl<'a> Walk<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Walk { bytes, at: 2 }
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Step<'a>, Reason> {
+        loop {
+            return Ok(match self.marker()? {
+                EOI => Step::End,
+                TEM | RST0..=RST7 => continue,
+                SOS => {
+                    let header = self.segment(SOS)?;
+                    let start = self.at;
+                    self.entropy()?;
+                    Step::Scan(header, start)
+                }
+                code if is_frame(code) => Step::Frame(code, self.segment(code)?),
+                code => Step::Segment(code, self.segment(code)?),
+            });
+        }
+    }
+
     /// The code after `FF`. Any number of further `FF` may fill the space between the two.
     fn marker(&mut self) -> Result<u8, Reason> {
         match self.bytes.get(self.at) {
@@ -88,10 +108,7 @@ impl<'a> Walk<'a> {
             None => return Err(self.cut()),
         }
         let rest = &self.bytes[self.at..];
-        let fill = rest
-            .iter()
-            .position(|&byte| byte != 0xff)
-            .ok_or_else(|| self.cut())?;
+        let fill = rest.iter().position(|&byte| byte != 0xff).ok_or_else(|| self.cut())?;
         let code = rest[fill];
         self.at += fill + 1;
         match code {
@@ -105,22 +122,12 @@ impl<'a> Walk<'a> {
     fn segment(&mut self, code: u8) -> Result<&'a [u8], Reason> {
         let length = u16::from_be_bytes(array(self.bytes, self.at).ok_or_else(|| self.cut())?);
         if length < 2 {
-            fault!(
-                "the segment of marker {code} at offset {} claims {length} bytes",
-                self.at
-            );
+            fault!("the segment of marker {code} at offset {} claims {length} bytes", self.at);
         }
         let end = self.at + usize::from(length);
         let data = self.bytes.get(self.at + 2..end).ok_or_else(|| self.cut())?;
         self.at = end;
         Ok(data)
-    }
-
-    fn skip(&mut self, code: u8) -> Result<(), Reason> {
-        if !matches!(code, TEM | RST0..=RST7) {
-            self.segment(code)?;
-        }
-        Ok(())
     }
 
     /// Entropy-coded data up to the next marker. `FF 00` is a stuffed data byte and `FF D0` to `FF D7` are restarts:
@@ -129,10 +136,7 @@ impl<'a> Walk<'a> {
         let start = self.at;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let marker = rest
-                .iter()
-                .position(|&byte| byte == 0xff)
-                .ok_or_else(|| self.cut())?;
+            let marker = rest.iter().position(|&byte| byte == 0xff).ok_or_else(|| self.cut())?;
             self.at += marker;
             match self.bytes.get(self.at + 1) {
                 Some(0 | RST0..=RST7) => self.at += 2,
@@ -146,9 +150,6 @@ impl<'a> Walk<'a> {
     }
 
     fn cut(&self) -> Reason {
-        format!(
-            "it ends after {} bytes, before its end marker",
-            self.bytes.len()
-        )
+        format!("it ends after {} bytes, before its end marker", self.bytes.len())
     }
 }

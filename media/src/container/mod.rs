@@ -8,6 +8,11 @@ mod jpeg;
 mod png;
 mod webp;
 
+#[cfg(feature = "decode")]
+pub(crate) use jpeg::{Step as JpegStep, Walk as JpegWalk};
+#[cfg(feature = "decode")]
+pub(crate) use webp::extent as webp_extent;
+
 use crate::error::{MediaError, Reason, fault};
 use crate::{Dimensions, MediaType, sniff};
 

@@ -21,11 +21,7 @@ pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
 pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
     let size = dimensions(bytes)?;
     let colour_type = bytes.get(MAGIC_LEN + 8 + 9).copied();
-    let mut walk = Walk {
-        bytes,
-        at: MAGIC_LEN,
-        index: 0,
-    };
+    let mut walk = Walk { bytes, at: MAGIC_LEN, index: 0 };
     let mut palette = false;
     let mut pixels = Pixels::Ahead;
     loop {
@@ -35,10 +31,7 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
             (b"PLTE", _) if chunk.data.len() % 3 != 0 || !(3..=768).contains(&chunk.data.len()) => {
                 fault!("its palette has {} bytes", chunk.data.len())
             }
-            (b"IDAT", Pixels::Behind) => fault!(
-                "its pixel data is not in one run: chunk {} is apart",
-                walk.index
-            ),
+            (b"IDAT", Pixels::Behind) => fault!("its pixel data is not in one run: chunk {} is apart", walk.index),
             (b"IDAT", _) => Pixels::Here,
             (b"IEND", Pixels::Ahead) => fault!("it has no pixel data (no IDAT chunk)"),
             (b"IEND", _) if !chunk.data.is_empty() => fault!("its IEND chunk is not empty"),
@@ -69,21 +62,7 @@ const INDEXED: u8 = 3;
 
 impl Header {
     fn parse(header: [u8; 13]) -> Result<Dimensions, Reason> {
-        let [
-            w0,
-            w1,
-            w2,
-            w3,
-            h0,
-            h1,
-            h2,
-            h3,
-            depth,
-            colour_type,
-            compression,
-            filter,
-            interlace,
-        ] = header;
+        let [w0, w1, w2, w3, h0, h1, h2, h3, depth, colour_type, compression, filter, interlace] = header;
         let width = u32::from_be_bytes([w0, w1, w2, w3]);
         let height = u32::from_be_bytes([h0, h1, h2, h3]);
         if width > MAX_U31 || height > MAX_U31 {
@@ -96,14 +75,10 @@ impl Header {
             _ => false,
         };
         if !depth_fits {
-            fault!(
-                "its header has colour type {colour_type} at depth {depth}, which does not exist"
-            );
+            fault!("its header has colour type {colour_type} at depth {depth}, which does not exist");
         }
         if compression != 0 || filter != 0 || interlace > 1 {
-            fault!(
-                "its header names methods {compression}, {filter}, {interlace}, which do not exist"
-            );
+            fault!("its header names methods {compression}, {filter}, {interlace}, which do not exist");
         }
         Ok(Dimensions { width, height })
     }
@@ -125,12 +100,7 @@ impl<'a> Walk<'a> {
     fn next(&mut self) -> Result<Chunk<'a>, Reason> {
         self.index += 1;
         let index = self.index;
-        let cut = || {
-            format!(
-                "it ends inside chunk {index}, after {} bytes, before IEND",
-                self.bytes.len()
-            )
-        };
+        let cut = || format!("it ends inside chunk {index}, after {} bytes, before IEND", self.bytes.len());
         let length = u32::from_be_bytes(array(self.bytes, self.at).ok_or_else(cut)?);
         if length > MAX_U31 {
             fault!("chunk {index} claims {length} bytes, and a chunk has at most {MAX_U31}");

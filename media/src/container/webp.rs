@@ -14,9 +14,7 @@ const ANIMATED: u8 = 0x02;
 
 pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
     let kind: [u8; 4] = array(bytes, RIFF_LEN).ok_or_else(|| cut_in_header(bytes))?;
-    let data = bytes
-        .get(RIFF_LEN + CHUNK_HEAD_LEN..)
-        .ok_or_else(|| cut_in_header(bytes))?;
+    let data = bytes.get(RIFF_LEN + CHUNK_HEAD_LEN..).ok_or_else(|| cut_in_header(bytes))?;
     let size = match &kind {
         b"VP8X" => canvas(data),
         _ => bitstream(&kind, data)?,
@@ -26,14 +24,8 @@ pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
 
 pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
     let size = dimensions(bytes)?;
-    let claimed = u32::from_le_bytes(array(bytes, 4).ok_or_else(|| cut_in_header(bytes))?);
-    let Some(body) = bytes.get(RIFF_LEN..8_usize.saturating_add(claimed as usize)) else {
-        fault!(
-            "its RIFF header claims {claimed} bytes, and {} are there",
-            bytes.len().saturating_sub(8)
-        );
-    };
-    let mut chunks = Chunks { bytes: body, at: 0 };
+    let whole = extent(bytes)?;
+    let mut chunks = Chunks { bytes: whole, at: RIFF_LEN };
     let Some(first) = chunks.next()? else {
         fault!("it has no chunk");
     };
@@ -44,6 +36,15 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
         while chunks.next()?.is_some() {}
     }
     Ok(size)
+}
+
+/// The bytes up to the end that the RIFF header claims.
+pub(crate) fn extent(bytes: &[u8]) -> Result<&[u8], Reason> {
+    let claimed = u32::from_le_bytes(array(bytes, 4).ok_or_else(|| cut_in_header(bytes))?);
+    match bytes.get(..8_usize.saturating_add(claimed as usize)) {
+        Some(whole) => Ok(whole),
+        None => fault!("its RIFF header claims {claimed} bytes, and {} are there", bytes.len().saturating_sub(8)),
+    }
 }
 
 /// What follows a `VP8X` chunk: one image as large as the canvas, or frames that lie within it.
@@ -76,33 +77,28 @@ fn frame(chunk: Chunk<'_>, canvas: Dimensions) -> Result<(), Reason> {
         fault!("a frame has {} bytes", chunk.data.len());
     };
     let [l0, l1, l2, t0, t1, t2, w0, w1, w2, h0, h1, h2, ..] = *head;
-    let size = Dimensions {
-        width: u24([w0, w1, w2]) + 1,
-        height: u24([h0, h1, h2]) + 1,
-    };
+    let size = Dimensions { width: u24([w0, w1, w2]) + 1, height: u24([h0, h1, h2]) + 1 };
     let (left, top) = (2 * u24([l0, l1, l2]), 2 * u24([t0, t1, t2]));
     if left + size.width > canvas.width || top + size.height > canvas.height {
         fault!("a frame of {size} pixels at {left},{top} leaves the canvas of {canvas}");
     }
-    let mut chunks = Chunks {
-        bytes: chunks,
-        at: 0,
+    let mut chunks = Chunks { bytes: chunks, at: 0 };
+    // The image is the first chunk, or the second behind its alpha plane. Decoders look nowhere else.
+    let first = chunks.next()?;
+    let image = match first {
+        Some(Chunk { kind: [b'A', b'L', b'P', b'H'], .. }) => chunks.next()?,
+        first => first,
     };
-    while let Some(chunk) = chunks.next()? {
-        if matches!(&chunk.kind, b"VP8 " | b"VP8L") {
-            return chunk.image(size);
-        }
+    match image {
+        Some(chunk) if matches!(&chunk.kind, b"VP8 " | b"VP8L") => chunk.image(size),
+        _ => fault!("a frame has no image chunk where it has to be"),
     }
-    fault!("a frame has no image chunk");
 }
 
 /// A `VP8X` chunk: flags (1), reserved (3), width and height less one (3 each).
 fn canvas(data: &[u8]) -> Option<Dimensions> {
     let [_, _, _, _, w0, w1, w2, h0, h1, h2] = array(data, 0)?;
-    Some(Dimensions {
-        width: u24([w0, w1, w2]) + 1,
-        height: u24([h0, h1, h2]) + 1,
-    })
+    Some(Dimensions { width: u24([w0, w1, w2]) + 1, height: u24([h0, h1, h2]) + 1 })
 }
 
 /// The dimensions in a `VP8 ` or `VP8L` chunk, or `None` where its data ends before them.
@@ -123,10 +119,7 @@ fn lossy(data: &[u8]) -> Result<Option<Dimensions>, Reason> {
         fault!("its image does not begin with a key frame");
     }
     let side = |bytes| u32::from(u16::from_le_bytes(bytes) & 0x3fff);
-    Ok(Some(Dimensions {
-        width: side([w0, w1]),
-        height: side([h0, h1]),
-    }))
+    Ok(Some(Dimensions { width: side([w0, w1]), height: side([h0, h1]) }))
 }
 
 /// A signature byte, then from the lowest bit up: width less one (14), height less one (14), alpha (1), version (3).
@@ -138,10 +131,7 @@ fn lossless(data: &[u8]) -> Result<Option<Dimensions>, Reason> {
     if signature != 0x2f || bits >> 29 != 0 {
         fault!("its lossless image has no valid signature");
     }
-    Ok(Some(Dimensions {
-        width: (bits & 0x3fff) + 1,
-        height: (bits >> 14 & 0x3fff) + 1,
-    }))
+    Ok(Some(Dimensions { width: (bits & 0x3fff) + 1, height: (bits >> 14 & 0x3fff) + 1 }))
 }
 
 fn u24([low, middle, high]: [u8; 3]) -> u32 {
@@ -167,24 +157,15 @@ impl<'a> Chunks<'a> {
         }
         let head = array::<CHUNK_HEAD_LEN>(self.bytes, self.at);
         let Some([k0, k1, k2, k3, size @ ..]) = head else {
-            fault!(
-                "{} stray bytes follow its last chunk",
-                self.bytes.len() - self.at
-            );
+            fault!("{} stray bytes follow its last chunk", self.bytes.len() - self.at);
         };
         let size = u32::from_le_bytes(size) as usize;
         let start = self.at + CHUNK_HEAD_LEN;
         let Some(data) = self.bytes.get(start..start.saturating_add(size)) else {
-            fault!(
-                "a chunk claims {size} bytes, and {} are there",
-                self.bytes.len() - start
-            );
+            fault!("a chunk claims {size} bytes, and {} are there", self.bytes.len() - start);
         };
         self.at = start + size + size % 2;
-        Ok(Some(Chunk {
-            kind: [k0, k1, k2, k3],
-            data,
-        }))
+        Ok(Some(Chunk { kind: [k0, k1, k2, k3], data }))
     }
 }
 
