@@ -283,10 +283,8 @@ impl FsError {
     /// `done` completes the sentence "the file cannot be …".
     pub(crate) fn os(done: &'static str, errno: Errno) -> Self {
         let cause = io::Error::from(errno);
-        let why = match cause.kind() {
-            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-            _ => format!("operating system error {}", errno.raw_os_error()),
-        };
+        // Without the " (os error 13)" that std appends: the number is in the cause.
+        let why = cause.to_string().split(" (os error").next().unwrap_or_default().to_owned();
         Self { reason: Reason::Os { done, why }, cause: Some(cause) }
     }
 
@@ -333,3 +331,7 @@ impl OpenRootError {
         self.cause.kind()
     }
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -2,7 +2,8 @@
 //! composed or decomposed.
 
 use cap_std::fs::Dir;
-use rustix::fs::Dir as Listing;
+use rustix::fs::{Dir as Listing, Mode, OFlags, openat};
+use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::FsError;
@@ -27,15 +28,14 @@ pub(crate) fn find(dir: &Dir, asked: &str) -> Result<String, FsError> {
 
 fn find_within(dir: &Dir, asked: &str, max_scanned: usize) -> Result<String, FsError> {
     let folded: String = fold(asked).collect();
-    // A directory that can be entered but not listed shows nothing similar; the exact name is known to be absent.
-    let listing = Listing::read_from(dir).map_err(|_| FsError::missing())?;
+    let listing = list(dir).map_err(not_listed)?;
     let mut matches = Vec::new();
     for (scanned, entry) in listing.enumerate() {
         if scanned == max_scanned + 2 {
             // `.` and `..` are not counted.
             return Err(FsError::folder_too_big(max_scanned));
         }
-        let entry = entry.map_err(|_| FsError::missing())?;
+        let entry = entry.map_err(not_listed)?;
         // A name that is not UTF-8 cannot be asked for, so it is no match either.
         let Ok(name) = entry.file_name().to_str() else { continue };
         if fold(name).eq(folded.chars()) {
@@ -50,6 +50,19 @@ fn find_within(dir: &Dir, asked: &str, max_scanned: usize) -> Result<String, FsE
             matches.truncate(MAX_LISTED);
             Err(FsError::ambiguous(matches, found > MAX_LISTED))
         }
+    }
+}
+
+/// The entries of `dir`. The handles of a walk cannot be read from, so the directory is opened once more, by itself.
+fn list(dir: &Dir) -> Result<Listing, Errno> {
+    Listing::new(openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+fn not_listed(errno: Errno) -> FsError {
+    match errno {
+        // It was removed, or may be entered but not listed. Either way the exact name is known to be absent.
+        Errno::NOENT | Errno::ACCESS => FsError::missing(),
+        _ => FsError::os("looked for", errno),
     }
 }
 

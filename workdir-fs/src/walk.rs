@@ -70,3 +70,7 @@ fn check_length(path: &str) -> Result<(), FsError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "walk_tests.rs"]
+mod tests;
