@@ -1,0 +1,249 @@
+//! A conversation to write to.
+
+use std::fs::DirBuilder;
+use std::ops::Deref;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use attache_blobstore::{BlobId, Durability, Lease, SweepOptions, SweepReport, sweep};
+use serde_json::Value;
+
+use crate::blocking::blocking;
+use crate::entry::{Entry, LOG_VERSION};
+use crate::error::ConversationError;
+use crate::intake::Intake;
+use crate::log::{BLOBS_NAME, Index, LOG_NAME, LogFile, WriterLock, build, recover, sync_dir};
+use crate::options::OpenOptions;
+use crate::prepare::{Prepared, check_message, prepare};
+use crate::view::{View, refuse_newer};
+
+/// The one writer of a conversation, and a reader of it too (it dereferences to [`View`]).
+///
+/// The writer's lock is held until this is dropped.
+#[derive(Debug)]
+pub struct Conversation {
+    view: View,
+    log: Option<LogFile>,
+    intake: Intake,
+    _lock: WriterLock,
+}
+
+/// What appending did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Appended {
+    /// How many messages were appended.
+    pub appended: usize,
+    /// How many inline images became blobs.
+    pub lifted: usize,
+    /// What was refused or changed, in order, each note with the number of its message in the call, from 0.
+    pub notes: Vec<(usize, String)>,
+}
+
+impl Deref for Conversation {
+    type Target = View;
+
+    fn deref(&self) -> &View {
+        &self.view
+    }
+}
+
+impl Conversation {
+    /// Opens the conversation in `dir` for writing, making the directory (0700) if need be. The tail of an interrupted
+    /// append is moved aside; see [`View::log_report`] for what was found.
+    ///
+    /// # Errors
+    /// `Locked`, naming the holder, when another writer has it; `Damaged` if a later version wrote the log; `Io`.
+    pub async fn open(dir: impl AsRef<Path>, options: OpenOptions) -> Result<Self, ConversationError> {
+        let dir = dir.as_ref().to_owned();
+        blocking(move || {
+            make_dir(&dir, options.durability)?;
+            Self::open_locked(&dir, &options)
+        })
+        .await
+    }
+
+    /// Like [`open`](Self::open), but only where there is a log already.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; otherwise as [`open`](Self::open).
+    pub async fn open_existing(dir: impl AsRef<Path>, options: OpenOptions) -> Result<Self, ConversationError> {
+        let dir = dir.as_ref().to_owned();
+        blocking(move || {
+            if dir.join(LOG_NAME).symlink_metadata().is_err() {
+                return Err(ConversationError::not_found(&dir));
+            }
+            Self::open_locked(&dir, &options)
+        })
+        .await
+    }
+
+    fn open_locked(dir: &Path, options: &OpenOptions) -> Result<Self, ConversationError> {
+        let lock = WriterLock::acquire(dir, &options.writer, options.lock_wait)?;
+        let path = dir.join(LOG_NAME);
+        let mut log = LogFile::open(&path, options.durability)?;
+        let file = log.reader();
+        let mut index = build(&file, log.end()).map_err(|error| ConversationError::io("read", &path, error))?;
+        refuse_newer(&index, &path)?;
+        recover(&mut log, &mut index, &path)?;
+        let store = options.store_at(&dir.join(BLOBS_NAME));
+        let view = View { dir: dir.to_owned(), log: file, index: Arc::new(index), store };
+        Ok(Self { view, log: Some(log), intake: options.intake, _lock: lock })
+    }
+
+    /// Appends a message; see [`append_all`](Self::append_all).
+    ///
+    /// # Errors
+    /// As [`append_all`](Self::append_all).
+    pub async fn append(&mut self, message: &Value) -> Result<Appended, ConversationError> {
+        self.append_json(&message.to_string()).await
+    }
+
+    /// Appends a message given as JSON text, which is stored byte for byte; see [`append_all`](Self::append_all).
+    ///
+    /// # Errors
+    /// As [`append_all`](Self::append_all).
+    pub async fn append_json(&mut self, message: &str) -> Result<Appended, ConversationError> {
+        self.append_all(&[message]).await
+    }
+
+    /// Appends messages in one write: all of them or none, durable before this returns.
+    ///
+    /// Base64 image blocks are lifted into the store under the type of their bytes; what does not pass the checks
+    /// becomes a note in its place. Everything else of a message is stored byte for byte (a newline between tokens
+    /// becomes a space, and a `text` block of no characters is left out, since services refuse it).
+    ///
+    /// # Errors
+    /// `InvalidMessage` for the first text that is not a message; `Blob`, `Io`, `Stale`. Nothing is appended then.
+    pub async fn append_all(&mut self, messages: &[&str]) -> Result<Appended, ConversationError> {
+        let mut report = Appended { appended: messages.len(), ..Appended::default() };
+        let mut ready = Vec::with_capacity(messages.len());
+        for (at, message) in messages.iter().enumerate() {
+            let prepared = prepare(message, self.intake, self.view.store.as_ref()).await?;
+            report.lifted += prepared.lifted;
+            report.notes.extend(prepared.notes.iter().map(|note| (at, note.clone())));
+            ready.push(prepared);
+        }
+        if report.lifted > 0 {
+            self.view
+                .store
+                .sync()
+                .await
+                .map_err(|error| ConversationError::blob("could not store the images", error))?;
+        }
+        self.write_messages(ready).await?;
+        Ok(report)
+    }
+
+    /// Would this text be accepted as a message? Changes nothing.
+    ///
+    /// # Errors
+    /// `InvalidMessage`, with the reason.
+    pub fn check_message(message: &str) -> Result<(), ConversationError> {
+        check_message(message).map(drop)
+    }
+
+    async fn write_messages(&mut self, ready: Vec<Prepared>) -> Result<(), ConversationError> {
+        let mut lines = String::new();
+        let mut scans = Vec::with_capacity(ready.len());
+        // The leases outlive the write: no sweep of this process may come between blob and record.
+        let mut leases: Vec<Lease> = Vec::new();
+        for message in ready {
+            scans.push((lines.len() as u64, message.line.len(), message.scan));
+            lines.push_str(&message.line);
+            lines.push('\n');
+            leases.extend(message.leases);
+        }
+        let begin = self.write(lines).await?;
+        let index = Arc::make_mut(&mut self.view.index);
+        for (offset, len, scan) in scans {
+            index.push(begin + offset, len, scan);
+        }
+        Ok(())
+    }
+
+    /// Writes lines, after the header if they are the first, and returns where they begin.
+    async fn write(&mut self, lines: String) -> Result<u64, ConversationError> {
+        let Some(mut log) = self.log.take() else {
+            return Err(ConversationError::stale(
+                "an earlier append was cancelled midway: open the conversation again",
+            ));
+        };
+        // A cancelled call leaves `self.log` empty: whether its lines were written is then unknown.
+        let (log, begin) = blocking(move || {
+            let header = if log.end() == 0 { header() } else { String::new() };
+            let before = header.len() as u64;
+            let text = if header.is_empty() { lines } else { header + &lines };
+            let begin = log.append(text.as_bytes());
+            (log, begin.map(|begin| begin + before))
+        })
+        .await;
+        let end = log.end();
+        self.log = Some(log);
+        let begin = begin?;
+        Arc::make_mut(&mut self.view.index).report.bytes = end;
+        Ok(begin)
+    }
+
+    /// Shows an image as a line with this reason in every later render, also after a restart, until it is
+    /// [restored](Self::restore). Returns the log entry.
+    ///
+    /// # Errors
+    /// `Io`, `Stale`.
+    pub async fn withhold(&mut self, id: BlobId, reason: &str) -> Result<Value, ConversationError> {
+        self.write_entry(Entry::Withhold { id, reason: reason.to_owned() }).await
+    }
+
+    /// Ends the withholding of an image. Returns the log entry.
+    ///
+    /// # Errors
+    /// `Io`, `Stale`.
+    pub async fn restore(&mut self, id: BlobId) -> Result<Value, ConversationError> {
+        self.write_entry(Entry::Restore { id }).await
+    }
+
+    async fn write_entry(&mut self, entry: Entry) -> Result<Value, ConversationError> {
+        let value = entry.to_value();
+        self.write(format!("{value}\n")).await?;
+        Arc::make_mut(&mut self.view.index).apply(entry);
+        Ok(value)
+    }
+
+    /// Deletes blobs that no record names, under the writer's lock.
+    ///
+    /// # Errors
+    /// `Damaged` if any line of the log cannot be read, since it may name any blob; `Blob` if a named blob is missing,
+    /// since log and store may then not belong together. Nothing is deleted in either case.
+    pub async fn sweep(&mut self, options: SweepOptions) -> Result<SweepReport, ConversationError> {
+        let Index { report, .. } = &*self.view.index;
+        if let Some(first) = report.damaged.first() {
+            return Err(ConversationError::damaged(format!(
+                "nothing was swept: {} lines of the log cannot be read (the first is line {}, {}), and they may name any blob",
+                report.damaged_lines, first.line, first.reason
+            )));
+        }
+        sweep(self.view.store.as_ref(), &self.view.roots(), options)
+            .await
+            .map_err(|error| ConversationError::blob("the sweep stopped", error))
+    }
+}
+
+fn header() -> String {
+    format!("{}\n", Entry::Header { version: LOG_VERSION }.to_value())
+}
+
+/// Makes the context directory; its own parents too, as `mkdir -p` would.
+fn make_dir(dir: &Path, durability: Durability) -> Result<(), ConversationError> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|error| ConversationError::io("create", dir, error))?;
+    if durability == Durability::Full {
+        sync_dir(dir.parent().unwrap_or(Path::new(".")))?;
+    }
+    Ok(())
+}
