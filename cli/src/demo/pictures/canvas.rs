@@ -41,32 +41,18 @@ pub(super) struct Rect {
 
 impl Rect {
     pub(super) const fn new(left: f32, top: f32, width: f32, height: f32) -> Self {
-        Self {
-            left,
-            top,
-            width,
-            height,
-        }
+        Self { left, top, width, height }
     }
 
     /// The same rectangle with `by` pixels taken off each side; negative grows it.
     pub(super) fn inset(self, by: f32) -> Self {
-        Self::new(
-            self.left + by,
-            self.top + by,
-            self.width - 2.0 * by,
-            self.height - 2.0 * by,
-        )
+        Self::new(self.left + by, self.top + by, self.width - 2.0 * by, self.height - 2.0 * by)
     }
 
     fn around(points: &[Point], margin: f32) -> Self {
-        let fold = |start: f32, pick: fn(f32, f32) -> f32, of: fn(&Point) -> f32| {
-            points.iter().map(of).fold(start, pick)
-        };
-        let (left, top) = (
-            fold(f32::MAX, f32::min, |p| p.0),
-            fold(f32::MAX, f32::min, |p| p.1),
-        );
+        let fold =
+            |start: f32, pick: fn(f32, f32) -> f32, of: fn(&Point) -> f32| points.iter().map(of).fold(start, pick);
+        let (left, top) = (fold(f32::MAX, f32::min, |p| p.0), fold(f32::MAX, f32::min, |p| p.1));
         let (right, bottom) = (fold(0.0, f32::max, |p| p.0), fold(0.0, f32::max, |p| p.1));
         Self::new(left, top, right - left, bottom - top).inset(-margin)
     }
@@ -91,11 +77,7 @@ impl Canvas {
     /// A black canvas.
     pub(super) fn new(width: u32, height: u32) -> Self {
         let pixels = vec![[0; 3]; width as usize * height as usize];
-        Self {
-            width,
-            height,
-            pixels,
-        }
+        Self { width, height, pixels }
     }
 
     pub(super) fn into_image(self) -> RgbImage {
@@ -144,16 +126,12 @@ impl Canvas {
 
     /// The outline of a rectangle with round corners, `width` pixels wide and centred on its edge.
     pub(super) fn frame(&mut self, area: Rect, radius: f32, width: f32, ink: Ink) {
-        self.shape(area.inset(-width), ink, |at| {
-            area.distance(radius, at).abs() - width / 2.0
-        });
+        self.shape(area.inset(-width), ink, |at| area.distance(radius, at).abs() - width / 2.0);
     }
 
     pub(super) fn circle(&mut self, center: Point, radius: f32, ink: Ink) {
         let bounds = Rect::around(&[center], radius);
-        self.shape(bounds, ink, |(x, y)| {
-            length(x - center.0, y - center.1) - radius
-        });
+        self.shape(bounds, ink, |(x, y)| length(x - center.0, y - center.1) - radius);
     }
 
     /// A line through the points with round ends and joints, laid on once even where it crosses itself.
@@ -166,10 +144,7 @@ impl Canvas {
 
     /// A soft dark rim around a rectangle that is drawn afterwards.
     pub(super) fn shadow(&mut self, area: Rect, radius: f32, reach: f32, strength: f32) {
-        let dropped = Rect {
-            top: area.top + reach * 0.3,
-            ..area
-        };
+        let dropped = Rect { top: area.top + reach * 0.3, ..area };
         self.paint_over(dropped.inset(-reach), |at, under| {
             let fade = (1.0 - dropped.distance(radius, at) / reach).clamp(0.0, 1.0);
             mix(under, [8, 10, 22], strength * fade * fade)
@@ -179,7 +154,9 @@ impl Canvas {
     /// Camera grain: each pixel gets lighter or darker by up to `amount`, in all channels alike.
     pub(super) fn grain(&mut self, area: Rect, seed: u32, amount: f32) {
         self.paint_over(area, |(x, y), under| {
-            let bits = noise::hash(x as u32, y as u32, seed);
+            // Pairs of pixels, laid like bricks: a camera's grain is coarser than one pixel.
+            let (column, row) = (x as u32, y as u32);
+            let bits = noise::hash((column + row % 2) / 2, row, seed);
             let light = (noise::unit(bits) + noise::unit(bits.rotate_left(16)) - 1.0) * amount;
             under.map(|channel| to_byte(f32::from(channel) + light))
         });

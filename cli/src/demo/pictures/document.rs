@@ -38,11 +38,7 @@ fn lines(canvas: &mut Canvas, number: u32, top: f32, count: u32) {
         let (mut left, mut word) = (64.0, line * 20);
         while left < right - 14.0 {
             let width = between(number, word, 14.0, 52.0).min(right - left);
-            canvas.rounded(
-                Rect::new(left, top + line as f32 * 18.0, width, 7.0),
-                2.0,
-                Ink::solid(TEXT),
-            );
+            canvas.rounded(Rect::new(left, top + line as f32 * 18.0, width, 7.0), 2.0, Ink::solid(TEXT));
             left += width + 6.0;
             word += 1;
         }
@@ -53,27 +49,15 @@ fn table(canvas: &mut Canvas, number: u32, head: Color) {
     canvas.rounded(Rect::new(64.0, 254.0, 352.0, 24.0), 3.0, Ink::solid(head));
     for row in 0..5_u32 {
         let top = 278.0 + row as f32 * 24.0;
-        let band = if row % 2 == 0 {
-            mix(head, PAPER, 0.88)
-        } else {
-            PAPER
-        };
+        let band = if row % 2 == 0 { mix(head, PAPER, 0.88) } else { PAPER };
         canvas.rounded(Rect::new(64.0, top, 352.0, 24.0), 0.0, Ink::solid(band));
         for column in 0..3_u32 {
             let left = 76.0 + column as f32 * 124.0;
             let width = between(number, 500 + row * 3 + column, 30.0, 84.0);
-            canvas.rounded(
-                Rect::new(left, top + 8.0, width, 8.0),
-                2.0,
-                Ink::solid(TEXT),
-            );
+            canvas.rounded(Rect::new(left, top + 8.0, width, 8.0), 2.0, Ink::solid(TEXT));
         }
     }
     for column in 0..3_u32 {
-        canvas.rounded(
-            Rect::new(76.0 + column as f32 * 124.0, 262.0, 54.0, 8.0),
-            2.0,
-            Ink::solid(PAPER),
-        );
+        canvas.rounded(Rect::new(76.0 + column as f32 * 124.0, 262.0, 54.0, 8.0), 2.0, Ink::solid(PAPER));
     }
 }

@@ -23,87 +23,41 @@ pub(super) fn paint(canvas: &mut Canvas, number: u32) {
 }
 
 fn ground(canvas: &mut Canvas, number: u32) {
-    let hills: Vec<Point> = (0..=30)
-        .map(|x| {
-            (
-                x as f32 * 10.0,
-                138.0 - 44.0 * smooth(x as f32 / 6.0, 2.0, number),
-            )
-        })
-        .collect();
+    let hills: Vec<Point> =
+        (0..=30).map(|x| (x as f32 * 10.0, 138.0 - 44.0 * smooth(x as f32 / 6.0, 2.0, number))).collect();
     canvas.stroke(&hills, 1.2, Ink::new(PENCIL, 0.45));
     pencil(canvas, number, &[(6.0, 164.0), (294.0, 162.0)]);
     for blade in 0..16 {
         let x = between(number, 40 + blade, 10.0, 290.0);
         let y = between(number, 60 + blade, 170.0, 190.0);
-        canvas.stroke(
-            &[(x - 3.0, y - 5.0), (x, y), (x + 3.0, y - 6.0)],
-            1.2,
-            Ink::new([70, 140, 84], 0.8),
-        );
+        canvas.stroke(&[(x - 3.0, y - 5.0), (x, y), (x + 3.0, y - 6.0)], 1.2, Ink::new([70, 140, 84], 0.8));
     }
 }
 
 fn house(canvas: &mut Canvas, number: u32) {
     let roof = [[206, 92, 74], [86, 118, 190], [112, 150, 84]][number as usize % 3];
-    canvas.rounded(
-        Rect::new(40.0, 112.0, 72.0, 51.0),
-        0.0,
-        Ink::new([246, 226, 180], 0.7),
-    );
+    canvas.rounded(Rect::new(40.0, 112.0, 72.0, 51.0), 0.0, Ink::solid([248, 233, 198]));
     for tile in 0..9 {
         let drop = tile as f32 * 4.0;
         canvas.stroke(
-            &[
-                (76.0 - drop * 1.15, 80.0 + drop * 0.9),
-                (76.0 + drop * 1.15, 80.0 + drop * 0.9),
-            ],
+            &[(76.0 - drop * 1.15, 80.0 + drop * 0.9), (76.0 + drop * 1.15, 80.0 + drop * 0.9)],
             3.0,
-            Ink::new(roof, 0.75),
+            Ink::solid(roof),
         );
     }
-    pencil(
-        canvas,
-        number,
-        &[(40.0, 163.0), (40.0, 112.0), (112.0, 112.0), (112.0, 163.0)],
-    );
-    pencil(
-        canvas,
-        number,
-        &[(32.0, 115.0), (76.0, 76.0), (120.0, 115.0)],
-    );
-    pencil(
-        canvas,
-        number,
-        &[(52.0, 163.0), (52.0, 132.0), (68.0, 132.0), (68.0, 163.0)],
-    );
-    pencil(
-        canvas,
-        number,
-        &[
-            (82.0, 126.0),
-            (100.0, 126.0),
-            (100.0, 144.0),
-            (82.0, 144.0),
-            (82.0, 126.0),
-        ],
-    );
+    pencil(canvas, number, &[(40.0, 163.0), (40.0, 112.0), (112.0, 112.0), (112.0, 163.0)]);
+    pencil(canvas, number, &[(32.0, 115.0), (76.0, 76.0), (120.0, 115.0)]);
+    pencil(canvas, number, &[(52.0, 163.0), (52.0, 132.0), (68.0, 132.0), (68.0, 163.0)]);
+    pencil(canvas, number, &[(82.0, 126.0), (100.0, 126.0), (100.0, 144.0), (82.0, 144.0), (82.0, 126.0)]);
     pencil(canvas, number, &[(91.0, 126.0), (91.0, 144.0)]);
     pencil(canvas, number, &[(82.0, 135.0), (100.0, 135.0)]);
 }
 
 fn tree(canvas: &mut Canvas, number: u32) {
     let x = between(number, 1, 136.0, 150.0);
-    canvas.stroke(
-        &[(x, 163.0), (x, 128.0)],
-        5.0,
-        Ink::new([140, 100, 66], 0.9),
-    );
+    canvas.stroke(&[(x, 163.0), (x, 128.0)], 5.0, Ink::new([140, 100, 66], 0.9));
     for leaf in 0..26 {
-        let at = (
-            x + between(number, 100 + leaf, -15.0, 15.0),
-            between(number, 200 + leaf, 94.0, 132.0),
-        );
+        let at = (x + between(number, 100 + leaf, -15.0, 15.0), between(number, 200 + leaf, 94.0, 132.0));
         canvas.circle(at, 4.5, Ink::new([94, 160, 96], 0.5));
     }
 }
@@ -111,20 +65,10 @@ fn tree(canvas: &mut Canvas, number: u32) {
 fn sun(canvas: &mut Canvas, number: u32) {
     let (x, y) = (between(number, 2, 30.0, 130.0), 36.0);
     canvas.circle((x, y), 14.0, Ink::new([250, 196, 60], 0.9));
-    for (across, down) in [
-        (1.0, 0.0),
-        (0.7, 0.7),
-        (0.0, 1.0),
-        (-0.7, 0.7),
-        (-1.0, 0.0),
-        (-0.7, -0.7),
-        (0.0, -1.0),
-        (0.7, -0.7),
-    ] {
-        let ray = [
-            (x + across * 19.0, y + down * 19.0),
-            (x + across * 27.0, y + down * 27.0),
-        ];
+    for (across, down) in
+        [(1.0, 0.0), (0.7, 0.7), (0.0, 1.0), (-0.7, 0.7), (-1.0, 0.0), (-0.7, -0.7), (0.0, -1.0), (0.7, -0.7)]
+    {
+        let ray = [(x + across * 19.0, y + down * 19.0), (x + across * 27.0, y + down * 27.0)];
         canvas.stroke(&ray, 2.0, Ink::new([236, 164, 40], 0.9));
     }
 }
