@@ -12,6 +12,8 @@ mod handles;
 #[cfg_attr(not(target_os = "linux"), path = "walk/no_openat2.rs")]
 mod openat2;
 
+use std::thread;
+
 use cap_std::fs::Dir;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -21,6 +23,9 @@ use crate::{FsError, OpenRootError};
 
 /// The longest path that is walked, in bytes. Linux takes 4096 with the final NUL; the handle walk keeps to the same.
 const MAX_PATH: usize = 4095;
+
+/// How often an open that lost a race is tried again. A guess: one swap in the way is common, two in a row are rare.
+const MAX_TRIES: u32 = 16;
 
 /// Settles on a walk for the folder `root`: `Auto` stays only where `openat2` works.
 pub(crate) fn settle(walk: Walk, root: &Dir, given: &std::path::Path) -> Result<Walk, OpenRootError> {
@@ -62,6 +67,21 @@ pub(crate) fn open_dir(walk: Walk, start: &Dir, path: &str) -> Result<Dir, FsErr
 /// Seccomp filters answer `EPERM` or `ENOSYS` for calls they do not know, and may be put on a thread at any time.
 fn falls_back(walk: Walk, errno: Errno) -> bool {
     walk == Walk::Auto && matches!(errno, Errno::NOSYS | Errno::PERM)
+}
+
+/// Tries an open again for as long as it says that it lost a race, a bounded number of times. Every try is as confined as the
+/// first.
+///
+/// `EAGAIN` says so outright (and also that a file is leased). An escape is reported as well when what was found was moved
+/// out of the directory it was found in before the kernel was done; a real one is reported every time.
+fn insist<T, E>(mut open: impl FnMut() -> Result<T, E>, lost_race: impl Fn(&E) -> bool) -> Result<T, E> {
+    for _ in 1..MAX_TRIES {
+        match open() {
+            Err(error) if lost_race(&error) => thread::yield_now(),
+            opened => return opened,
+        }
+    }
+    open()
 }
 
 fn check_length(path: &str) -> Result<(), FsError> {

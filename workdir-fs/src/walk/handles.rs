@@ -9,6 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::insist;
 use crate::FsError;
 
 pub(super) fn open_file(start: &Dir, path: &str) -> Result<OwnedFd, FsError> {
@@ -32,7 +33,7 @@ pub(super) fn open_dir(start: &Dir, path: &str) -> Result<Dir, FsError> {
 
 /// Opens the directory `name` of `dir`.
 fn step(dir: &Dir, name: &str) -> Result<Dir, FsError> {
-    dir.open_dir_nofollow(name).map_err(|cause| {
+    insist(|| dir.open_dir_nofollow(name), lost_race).map_err(|cause| {
         // Systems report "not a directory" for a link as well. The second look only picks the words: nothing is opened after it.
         let is_link = || dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
         match Errno::from_io_error(&cause) {
@@ -46,7 +47,12 @@ fn open_last(dir: &Dir, name: &str) -> Result<OwnedFd, FsError> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     options.custom_flags(OFlags::NOCTTY.bits() as i32);
-    dir.open_with(name, &options).map(|file| file.into_std().into()).map_err(classify)
+    insist(|| dir.open_with(name, &options), lost_race).map(|file| file.into_std().into()).map_err(classify)
+}
+
+fn lost_race(cause: &io::Error) -> bool {
+    // No number: cap-std's report of an escape, as in `classify`.
+    matches!(Errno::from_io_error(cause), None | Some(Errno::AGAIN | Errno::XDEV | Errno::INTR))
 }
 
 fn classify(cause: io::Error) -> FsError {

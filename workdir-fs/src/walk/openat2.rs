@@ -1,14 +1,11 @@
 //! The walk in one call, Linux 5.6 and later.
 
-use std::thread;
-
 use cap_std::fs::Dir;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
-/// How often an open that lost a race is tried again. A guess: paths without `..` hardly ever lose one.
-const MAX_TRIES: u32 = 16;
+use super::insist;
 
 /// No link of any kind, and nothing that is not beneath the start.
 const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
@@ -28,15 +25,6 @@ pub(super) fn open_dir(start: &Dir, path: &str) -> Result<OwnedFd, Errno> {
 }
 
 fn open(start: &Dir, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let mut tries = 1;
-    loop {
-        match openat2(start, path, flags, Mode::empty(), RESOLVE) {
-            // EAGAIN: something was renamed while the kernel walked (or the file is leased), so ask again.
-            Err(Errno::AGAIN | Errno::INTR) if tries < MAX_TRIES => {
-                tries += 1;
-                thread::yield_now();
-            }
-            opened => return opened,
-        }
-    }
+    let lost_race = |errno: &Errno| matches!(*errno, Errno::AGAIN | Errno::XDEV | Errno::INTR);
+    insist(|| openat2(start, path, flags, Mode::empty(), RESOLVE), lost_race)
 }

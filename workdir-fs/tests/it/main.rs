@@ -1,4 +1,5 @@
 //! The work folder against real trees, real races and real special files, on each walk.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod fixture;
 mod kinds;
