@@ -65,7 +65,8 @@ fn a_bitmap_needs_more_than_two_letters() {
 
 #[test]
 fn an_iso_media_file_is_named_by_its_brands_not_by_the_length_of_its_first_box() {
-    let cases: &[(&[u8; 4], &[&[u8; 4]], &str)] = &[
+    type Brand = &'static [u8; 4];
+    let cases: &[(Brand, &[Brand], &str)] = &[
         (b"heic", &[b"mif1", b"heic"], "HEIC/HEIF"),
         (b"heix", &[], "HEIC/HEIF"),
         (b"mif1", &[b"mif1", b"heic"], "HEIC/HEIF"),

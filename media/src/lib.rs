@@ -32,6 +32,8 @@ mod error;
 pub mod fixtures;
 mod media_type;
 mod sniff;
+#[cfg(test)]
+mod testing;
 mod verify;
 
 pub use describe::describe;

@@ -45,6 +45,7 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
 }
 
 /// What stands next in a JPEG.
+#[cfg_attr(not(feature = "decode"), expect(dead_code, reason = "only decoding looks into segments and scans"))]
 pub(crate) enum Step<'a> {
     /// A frame header: its marker code, `C0` to `CF`, and its data.
     Frame(u8, &'a [u8]),

@@ -4,7 +4,8 @@
 //! decoder crate sees the bytes. What each of them lets pass when left alone, and what is done about it:
 //!
 //! - `png` checks no Adler-32 unless told to, and passes over a wrong CRC in chunks it can do without. It is told to check
-//!   the first; the walk has checked the CRC of every chunk. Missing pixel data is an error.
+//!   the first; the walk has checked the CRC of every chunk. Missing pixel data is an error. An Adler-32 that is not there
+//!   at all, after the last pixel, is none: libpng lets that pass too.
 //! - `zune-jpeg`, even when strict, fills up with zeros where a scan meets a marker too early, and knows no checksum,
 //!   because JPEG has none. [`scan`] therefore reads all entropy-coded data first and counts blocks.
 //! - `image-webp` reports data that ends early. It may read a few bytes past the RIFF size, so it gets no more than that.
@@ -157,3 +158,6 @@ fn webp(bytes: &[u8]) -> Result<(), Refusal> {
         Err(_) => fault("its pixel data is damaged or too short"),
     }
 }
+
+#[cfg(test)]
+mod tests;
