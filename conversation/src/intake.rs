@@ -100,7 +100,7 @@ pub fn decode_base64(text: &str, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
     let stripped;
     let mut text = text;
     if text.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        let symbols = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+        let symbols = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
         refuse_oversize(symbols, max_bytes)?;
         stripped = text.replace(|c: char| c.is_ascii_whitespace(), "");
         text = &stripped;
