@@ -3,7 +3,7 @@ use crate::MediaType;
 /// The image type that bytes begin like, or `None` where they begin like none of the four.
 ///
 /// Bytes decide: no name, extension or label is asked. At most the first 12 bytes are looked at, so this says nothing
-/// about soundness; [`verify`](crate::verify) does.
+/// about soundness; [`verify`](crate::verify()) does.
 ///
 /// ```
 /// use attache_media::{MediaType, sniff};

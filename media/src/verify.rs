@@ -6,14 +6,14 @@ use crate::container;
 use crate::dimensions::Dimensions;
 use crate::error::MediaError;
 
-/// Pixels that [`Verify::Decode`] decodes at most unless told otherwise: 64 million, for example 8000 × 8000.
+/// Pixels that `Verify::Decode` decodes at most unless told otherwise: 64 million, for example 8000 × 8000.
 pub const DEFAULT_MAX_PIXELS: u64 = 64_000_000;
 
 /// How deep [`verify`] looks. Each level includes the ones before it, hence the order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Verify {
-    /// The leading bytes only, which [`sniff`](crate::sniff) has judged already.
+    /// The leading bytes only, which [`sniff`](crate::sniff()) has judged already.
     #[default]
     Magic,
     /// The container is walked from its first byte to its end marker. Costs about one checksum of the bytes.
@@ -40,7 +40,7 @@ pub enum ParseVerifyError {
 /// Returns the dimensions, or `None` at [`Verify::Magic`], which looks at nothing: sniffing is the caller's step.
 /// Bytes after the end of the image are allowed at every level.
 ///
-/// `max_pixels` counts at [`Verify::Decode`] alone, where it is checked against the header before anything else is
+/// `max_pixels` counts at `Verify::Decode` alone, where it is checked against the header before anything else is
 /// done, so that a header's claim never costs memory.
 ///
 /// # Errors
@@ -50,6 +50,7 @@ pub fn verify(
     bytes: &[u8],
     media_type: MediaType,
     level: Verify,
+    #[cfg_attr(not(feature = "decode"), expect(unused_variables, reason = "only decoding counts pixels"))]
     max_pixels: u64,
 ) -> Result<Option<Dimensions>, MediaError> {
     match level {

@@ -142,10 +142,22 @@ impl<'a> Blocks<'a> {
         }
         if self.ended > 0 {
             self.ended -= 1;
-            while at <= last {
-                self.bits.take((*nonzero >> at & 1) as u32)?;
-                at += 1;
-            }
+            self.corrections(at, last, *nonzero)?;
+        }
+        Ok(())
+    }
+
+    /// The bits of correction for what is not zero from `at` to `last`. Counted, not visited one by one: hostile images
+    /// are made of little else than blocks that have ended.
+    fn corrections(&mut self, at: u32, last: u32, nonzero: u64) -> Result<(), Stop> {
+        if at > last {
+            return Ok(());
+        }
+        let mut bits = (nonzero << (63 - last) >> (63 - last) >> at).count_ones();
+        while bits > 0 {
+            let some = bits.min(16);
+            self.bits.take(some)?;
+            bits -= some;
         }
         Ok(())
     }
