@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::BlobId;
 
@@ -21,6 +21,17 @@ struct Hold {
 /// The leases of one store: for those who implement [`BlobStore`](crate::BlobStore). Clones share them.
 #[derive(Clone, Default)]
 pub struct Leases(Arc<Mutex<HashMap<BlobId, usize>>>);
+
+/// Leases that do not keep themselves alive.
+#[cfg(unix)]
+pub(crate) struct WeakLeases(Weak<Mutex<HashMap<BlobId, usize>>>);
+
+#[cfg(unix)]
+impl WeakLeases {
+    pub(crate) fn upgrade(&self) -> Option<Leases> {
+        self.0.upgrade().map(Leases)
+    }
+}
 
 impl Lease {
     /// The blob that is held.
@@ -51,6 +62,11 @@ impl Leases {
     pub fn unless_held<T>(&self, id: BlobId, remove: impl FnOnce() -> T) -> Option<T> {
         let counts = self.counts();
         (!counts.contains_key(&id)).then(remove)
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn downgrade(&self) -> WeakLeases {
+        WeakLeases(Arc::downgrade(&self.0))
     }
 
     fn counts(&self) -> MutexGuard<'_, HashMap<BlobId, usize>> {

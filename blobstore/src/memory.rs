@@ -49,6 +49,24 @@ impl MemoryStore {
         self.shared().blobs.remove(&id).is_some()
     }
 
+    fn list(&self) -> Inventory {
+        let shared = self.shared();
+        let blob = |(&id, held): (&BlobId, &Held)| BlobInfo {
+            id,
+            len: held.bytes.len() as u64,
+            modified: held.modified,
+            leased: false,
+        };
+        let aside = |(number, (id, held)): (usize, &(BlobId, Held))| Foreign {
+            path: aside(*id, number),
+            reason: ForeignReason::Quarantined,
+            modified: Some(held.modified),
+        };
+        let mut foreign: Vec<_> = shared.quarantined.iter().enumerate().map(aside).collect();
+        foreign.sort_by(|a, b| a.path.cmp(&b.path));
+        Inventory { blobs: shared.blobs.iter().map(blob).collect(), foreign }
+    }
+
     fn shared(&self) -> MutexGuard<'_, Shared> {
         // Every change is one map operation, so a panic elsewhere leaves the map whole.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -94,21 +112,12 @@ impl BlobStore for MemoryStore {
     }
 
     async fn inventory(&self) -> Result<Inventory, BlobError> {
-        let shared = self.shared();
-        let blobs = shared.blobs.iter().map(|(&id, held)| BlobInfo {
-            id,
-            len: held.bytes.len() as u64,
-            modified: held.modified,
-            leased: self.leases.is_held(id),
-        });
-        let foreign = shared.quarantined.iter().enumerate().map(|(n, (id, held))| Foreign {
-            path: aside(*id, n),
-            reason: ForeignReason::Quarantined,
-            modified: Some(held.modified),
-        });
-        let mut foreign: Vec<_> = foreign.collect();
-        foreign.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Inventory { blobs: blobs.collect(), foreign })
+        // Listed before the leases are asked: a removal locks the leases first and the blobs second.
+        let mut inventory = self.list();
+        for blob in &mut inventory.blobs {
+            blob.leased = self.leases.is_held(blob.id);
+        }
+        Ok(inventory)
     }
 
     async fn verify(&self, id: BlobId) -> Result<Verdict, BlobError> {
@@ -154,4 +163,35 @@ impl BlobStore for MemoryStore {
 
 fn aside(id: BlobId, number: usize) -> String {
     format!("memory:{id}.damaged-{number}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn conforms() {
+        crate::conformance::all(&MemoryStore::new()).await;
+    }
+
+    #[tokio::test]
+    async fn damage_is_noticed_healed_and_moved_aside() {
+        let store = MemoryStore::new();
+        let id = store.put("good".into()).await.unwrap().id;
+        store.plant(id, "evil", SystemTime::now());
+        let found = BlobId::of(b"evil");
+        let error = store.get(id, Some(4)).await.unwrap_err();
+        assert_eq!(error.kind(), BlobErrorKind::Damaged { expected: id, found });
+        assert_eq!(store.verify(id).await.unwrap(), Verdict::Damaged { found_len: 4, found_digest: found });
+
+        assert!(store.stage("good".into()).await.unwrap().new);
+        assert_eq!(store.get(id, None).await.unwrap(), "good");
+
+        store.plant(id, "evil", SystemTime::now());
+        let aside = store.quarantine(id).await.unwrap();
+        assert!(store.get(id, None).await.unwrap_err().is_missing());
+        let foreign = store.inventory().await.unwrap().foreign;
+        assert_eq!((foreign.len(), &foreign[0].path, foreign[0].reason), (1, &aside, ForeignReason::Quarantined));
+        assert!(!store.lose(id));
+    }
 }
