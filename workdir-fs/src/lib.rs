@@ -24,8 +24,9 @@
 //!   the way *to* the folder are the host's own and are followed once, by [`WorkDir::open`].
 //! - Nothing blocks: a FIFO, a device, a socket or a directory is refused, judged by the descriptor that was opened and
 //!   not by an earlier look.
-//! - What is read is one state of one file, as far as the file system's own times can tell: length, times and identity are the same
-//!   before and after. Writes through a shared mapping may escape those times.
+//! - What is read is one state of one file, as far as the file system's own times can tell: length, times and identity are
+//!   the same before and after. Those times have a grain (milliseconds on Linux before 6.13), are set when a write begins, and
+//!   may miss writes through a shared mapping.
 //! - Memory is claimed by what a file yields, never by what it says of itself, and never past the caller's limit.
 //!
 //! Hard links look like ordinary files. Where the tool itself is hostile and shares a file system with secrets,

@@ -47,7 +47,10 @@ fn devices_are_refused_and_do_not_block() {
                 let error = read(work, name, 10).unwrap_err();
                 assert_eq!(error.code(), "not_a_regular_file", "{name}: {error}");
             }
-            assert_ne!(read(work, "tty", 10).unwrap_err().kind(), FsErrorKind::NotFound);
+            // Has nothing behind it where there is no terminal, and then cannot even be opened.
+            if Path::new("/dev/tty").exists() {
+                assert_eq!(read(work, "tty", 10).unwrap_err().code(), "not_a_regular_file");
+            }
         });
     });
 }
@@ -120,8 +123,11 @@ fn process_files_claim_nothing_and_yield_bytes() {
         let maps = read(work, "maps", 1 << 24).unwrap().1;
         assert!(maps.len() > 1000 && maps.ends_with(b"\n"));
 
-        let error = read(work, "maps", 1000).unwrap_err();
-        assert_eq!(error.to_string(), "the file yields at least 1001 bytes, more than the limit of 1000 bytes");
+        // Not one byte more than it takes to know is read, however much room there is.
+        for mut buffer in [Vec::new(), Vec::with_capacity(1 << 16)] {
+            let error = work.read(&work.lower("maps").unwrap(), 1000, &mut buffer).unwrap_err();
+            assert_eq!(error.to_string(), "the file yields at least 1001 bytes, more than the limit of 1000 bytes");
+        }
         for magic in ["exe", "cwd", "root", "root/etc/hostname", "cwd/Cargo.toml", "fd/0"] {
             assert_eq!(read(work, magic, 1 << 20).unwrap_err().code(), "symlink_refused", "{magic}");
         }
