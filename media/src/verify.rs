@@ -43,6 +43,10 @@ pub enum ParseVerifyError {
 /// `max_pixels` counts at `Verify::Decode` alone, where it is checked against the header before anything else is
 /// done, so that a header's claim never costs memory.
 ///
+/// Decoding a PNG or a GIF holds one row at a time. A JPEG takes up to 12 bytes of memory a pixel and a WebP up to 16, so
+/// a host that decodes several at once may want a smaller budget than the default. A decoder's panic is caught and is
+/// a refusal too; the process's panic hook still sees it.
+///
 /// # Errors
 /// [`MediaError::Undecodable`] where the bytes are not a whole image of `media_type` with both sides above zero, and
 /// [`MediaError::TooManyPixels`] where it has more than `max_pixels`.

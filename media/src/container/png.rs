@@ -15,7 +15,7 @@ pub(super) fn dimensions(bytes: &[u8]) -> Result<Dimensions, Reason> {
         fault!("its first chunk is not a 13-byte IHDR");
     }
     let header: [u8; 13] = array(bytes, MAGIC_LEN + 8).ok_or_else(|| cut_in_header(bytes))?;
-    Header::parse(header)
+    sides(header)
 }
 
 pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
@@ -56,32 +56,30 @@ enum Pixels {
     Behind,
 }
 
-struct Header;
-
+/// Colour type of images whose pixels are palette indices.
 const INDEXED: u8 = 3;
 
-impl Header {
-    fn parse(header: [u8; 13]) -> Result<Dimensions, Reason> {
-        let [w0, w1, w2, w3, h0, h1, h2, h3, depth, colour_type, compression, filter, interlace] = header;
-        let width = u32::from_be_bytes([w0, w1, w2, w3]);
-        let height = u32::from_be_bytes([h0, h1, h2, h3]);
-        if width > MAX_U31 || height > MAX_U31 {
-            fault!("its header says {width}x{height} pixels, and a side is at most {MAX_U31}");
-        }
-        let depth_fits = match colour_type {
-            0 => matches!(depth, 1 | 2 | 4 | 8 | 16),
-            INDEXED => matches!(depth, 1 | 2 | 4 | 8),
-            2 | 4 | 6 => matches!(depth, 8 | 16),
-            _ => false,
-        };
-        if !depth_fits {
-            fault!("its header has colour type {colour_type} at depth {depth}, which does not exist");
-        }
-        if compression != 0 || filter != 0 || interlace > 1 {
-            fault!("its header names methods {compression}, {filter}, {interlace}, which do not exist");
-        }
-        Ok(Dimensions { width, height })
+/// The 13 bytes of an `IHDR` chunk: sides, and whether the rest of it can be.
+fn sides(header: [u8; 13]) -> Result<Dimensions, Reason> {
+    let [w0, w1, w2, w3, h0, h1, h2, h3, depth, colour_type, compression, filter, interlace] = header;
+    let width = u32::from_be_bytes([w0, w1, w2, w3]);
+    let height = u32::from_be_bytes([h0, h1, h2, h3]);
+    if width > MAX_U31 || height > MAX_U31 {
+        fault!("its header says {width}x{height} pixels, and a side is at most {MAX_U31}");
     }
+    let depth_fits = match colour_type {
+        0 => matches!(depth, 1 | 2 | 4 | 8 | 16),
+        INDEXED => matches!(depth, 1 | 2 | 4 | 8),
+        2 | 4 | 6 => matches!(depth, 8 | 16),
+        _ => false,
+    };
+    if !depth_fits {
+        fault!("its header has colour type {colour_type} at depth {depth}, which does not exist");
+    }
+    if compression != 0 || filter != 0 || interlace > 1 {
+        fault!("its header names methods {compression}, {filter}, {interlace}, which do not exist");
+    }
+    Ok(Dimensions { width, height })
 }
 
 struct Walk<'a> {

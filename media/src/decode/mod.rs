@@ -66,6 +66,16 @@ fn fault(reason: impl Into<String>) -> Result<(), Refusal> {
     Err(Refusal::Reason(reason.into()))
 }
 
+/// Room for the pixels. Where a budget allows more than the machine has, that is an answer and not an abort.
+fn zeros(len: usize) -> Result<Vec<u8>, Refusal> {
+    let mut zeros = Vec::new();
+    match zeros.try_reserve_exact(len) {
+        Ok(()) => zeros.resize(len, 0),
+        Err(_) => fault(format!("there is no memory for its {len} bytes of pixels"))?,
+    }
+    Ok(zeros)
+}
+
 /// Row by row, so that memory goes with the width alone.
 fn png(bytes: &[u8], size: Dimensions) -> Result<(), Refusal> {
     let mut options = png::DecodeOptions::default();
@@ -109,7 +119,7 @@ fn jpeg(bytes: &[u8]) -> Result<(), Refusal> {
     let Some(len) = decoder.output_buffer_size() else {
         return fault("the decoder refuses its header");
     };
-    match decoder.decode_into(&mut vec![0; len]) {
+    match decoder.decode_into(&mut zeros(len)?) {
         Ok(()) => Ok(()),
         Err(_) => fault("its pixel data is damaged"),
     }
@@ -153,7 +163,7 @@ fn webp(bytes: &[u8]) -> Result<(), Refusal> {
     let Some(len) = decoder.output_buffer_size() else {
         return fault("the decoder refuses its header");
     };
-    match decoder.read_image(&mut vec![0; len]) {
+    match decoder.read_image(&mut zeros(len)?) {
         Ok(()) => Ok(()),
         Err(_) => fault("its pixel data is damaged or too short"),
     }

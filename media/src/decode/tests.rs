@@ -232,3 +232,38 @@ fn reasons_quote_nothing_but_numbers() {
         }
     }
 }
+
+/// Sequential images may come with a scan for each component, of which no common encoder makes any.
+#[test]
+fn a_jpeg_with_a_scan_for_each_component() {
+    let grey = fixtures::jpeg();
+    let find = |code: u8| grey.windows(2).position(|pair| pair == [0xff, code]).unwrap();
+    let (frame, tables, scan) = (find(0xc0), find(0xc4), find(0xda));
+    let data = &grey[scan + 10..grey.len() - 2];
+    let colour_frame = [0xff, 0xc0, 0, 17, 8, 0, 64, 0, 64, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0];
+    let scan_of = |id: u8| [&[0xff, 0xda, 0, 8, 1, id, 0, 0, 63, 0], data].concat();
+    let with = |ids: &[u8]| {
+        let scans: Vec<u8> = ids.iter().flat_map(|&id| scan_of(id)).collect();
+        [&grey[..frame], &colour_frame, &grey[tables..scan], &scans, &[0xff, 0xd9]].concat()
+    };
+    let whole = decode(&with(&[1, 2, 3]), MediaType::Jpeg);
+    assert_eq!(whole, Ok(Some(Dimensions { width: 64, height: 64 })));
+    assert_eq!(reason(&with(&[1, 2]), MediaType::Jpeg), "no scan holds its component 3");
+    assert_eq!(
+        reason(&with(&[1, 2, 4]), MediaType::Jpeg),
+        "a scan holds component 4, which the frame header does not have"
+    );
+}
+
+#[test]
+fn an_interlaced_png() {
+    // Seven passes over 8 x 8 grey pixels, each row with a filter byte before it: 79 zeros in one stored block. The
+    // checksum of n zeros is n times 65536, plus one.
+    let header = png_chunk(b"IHDR", &[0, 0, 0, 8, 0, 0, 0, 8, 8, 0, 0, 0, 1]);
+    let of = |len: u8| {
+        let data = [&[0x78, 1, 1, len, 0, !len, 0xff][..], &vec![0; len.into()], &[0, len, 0, 1]].concat();
+        png_of(&[header.clone(), png_chunk(b"IDAT", &data), png_chunk(b"IEND", &[])])
+    };
+    assert_eq!(decode(&of(79), MediaType::Png), Ok(Some(Dimensions { width: 8, height: 8 })));
+    assert!(decode(&of(78), MediaType::Png).is_err());
+}
