@@ -1,0 +1,47 @@
+//! The last check: the bytes are durably stored.
+
+use attache_blobstore::{BlobError, BlobStore, Stored};
+use attache_conversation::{Checked, Refusal, RefusalCode};
+
+use crate::check::Sound;
+
+/// An image that is stored: durable once the store is synced.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) checked: Checked,
+    pub(crate) stored: Stored,
+}
+
+/// Stores an image, without waiting for the disk to hold its name.
+pub(crate) async fn stage(store: &dyn BlobStore, sound: Sound) -> Result<Kept, Refusal> {
+    let stored = store.stage(sound.bytes).await.map_err(|error| store_failed(&error))?;
+    Ok(Kept { checked: sound.checked, stored })
+}
+
+/// One barrier for everything staged. If it fails, every staged image becomes a refusal; returns how many did.
+pub(crate) async fn sync(store: &dyn BlobStore, outcomes: &mut [Result<Kept, Refusal>]) -> usize {
+    if outcomes.iter().all(Result::is_err) {
+        return 0;
+    }
+    let Err(error) = store.sync().await else { return 0 };
+    let refusal = store_failed(&error);
+    let lost = outcomes.iter_mut().filter(|outcome| outcome.is_ok());
+    lost.map(|outcome| *outcome = Err(refusal.clone())).count()
+}
+
+/// The note goes to a model, which has no business with the host's paths; the log has them.
+fn store_failed(error: &BlobError) -> Refusal {
+    tracing::warn!(%error, "an image could not be stored");
+    Refusal::new(RefusalCode::StoreFailed, format!("the image could not be stored: {}", in_words(error)))
+}
+
+fn in_words(error: &BlobError) -> &'static str {
+    match error.code() {
+        "storage_full" => "the disk is full",
+        "permission_denied" => "the blob store may not be written to",
+        "read_only" => "the blob store is on a read-only file system",
+        "not_a_blob" => "something else stands at its place in the blob store",
+        "too_large" => "it is larger than the blob store takes",
+        _ => "the blob store failed",
+    }
+}

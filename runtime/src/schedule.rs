@@ -1,0 +1,180 @@
+//! Several attachments at a time, with the result of one after the other.
+//!
+//! An attachment is started only when it is certain that it would have been started had all before it been finished:
+//! if everything still undecided were accepted, there would be room for it, and if everything undecided were read and
+//! refused, there would be a read left for it. When in doubt it waits. So nothing past a limit is ever opened, and no
+//! outcome depends on who finishes first.
+
+use std::num::NonZero;
+
+use attache_conversation::{Refusal, RefusalCode, blocking};
+use attache_workdir_fs::WorkDir;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use crate::attachment::Attachment;
+use crate::check::{Failed, Planned, Sound, plan, read_and_check};
+use crate::settings::Settings;
+
+/// How many files may be read and refused, for each image that may be accepted.
+const REFUSED_READS_PER_IMAGE: usize = 4;
+
+/// What is left of a turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    max: usize,
+    accepted: usize,
+    refused_reads: usize,
+}
+
+/// Whether the next attachment is looked at.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Admission {
+    Now,
+    Wait,
+    Never(Refusal),
+}
+
+impl Budget {
+    pub(crate) fn new(max_per_turn: usize) -> Self {
+        Self { max: max_per_turn, accepted: 0, refused_reads: 0 }
+    }
+
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted
+    }
+
+    fn max_refused_reads(&self) -> usize {
+        REFUSED_READS_PER_IMAGE * self.max
+    }
+
+    /// `undecided` attachments before the next one are still being looked at.
+    pub(crate) fn admit(&self, undecided: usize, concurrency: NonZero<usize>) -> Admission {
+        if self.accepted >= self.max {
+            let reason = format!("the limit of {} images in one turn (max_per_turn) was reached", self.max);
+            return Admission::Never(Refusal::new(RefusalCode::TurnLimit, reason));
+        }
+        if undecided == 0 && self.refused_reads >= self.max_refused_reads() {
+            let reason = format!(
+                "it was not read: {} files were read and refused in this turn already, {REFUSED_READS_PER_IMAGE} \
+                 times the limit of {} images in one turn (max_per_turn)",
+                self.refused_reads, self.max
+            );
+            return Admission::Never(Refusal::new(RefusalCode::TurnLimit, reason));
+        }
+        let certain = self.accepted + undecided < self.max && self.refused_reads + undecided < self.max_refused_reads();
+        if certain && undecided < concurrency.get() { Admission::Now } else { Admission::Wait }
+    }
+
+    fn count<T>(&mut self, outcome: &Result<T, Failed>) {
+        match outcome {
+            Ok(_) => self.accepted += 1,
+            Err(Failed { was_read: true, .. }) => self.refused_reads += 1,
+            Err(_) => {}
+        }
+    }
+
+    /// `count` accepted images were lost after all: they count as read and refused.
+    pub(crate) fn take_back(&mut self, count: usize) {
+        self.accepted -= count;
+        self.refused_reads += count;
+    }
+}
+
+/// Takes each attachment through the checks and then through `finish`, which may still refuse it. The outcomes come in
+/// the order of the attachments.
+pub(crate) async fn run<T, F>(
+    attachments: &[Attachment],
+    work: &WorkDir,
+    settings: &Settings,
+    budget: &mut Budget,
+    finish: impl Fn(Sound) -> F,
+) -> Vec<Result<T, Refusal>>
+where
+    F: Future<Output = Result<T, Refusal>>,
+{
+    let mut outcomes: Vec<Option<Result<T, Refusal>>> = attachments.iter().map(|_| None).collect();
+    let mut undecided = FuturesUnordered::new();
+    let mut next = 0;
+    loop {
+        while let Some(attachment) = attachments.get(next) {
+            match budget.admit(undecided.len(), settings.concurrency()) {
+                Admission::Wait => break,
+                Admission::Never(refusal) => outcomes[next] = Some(Err(refusal)),
+                Admission::Now => match plan(attachment, work) {
+                    Ok(planned) => undecided.push(take_through(next, planned, work, settings, &finish)),
+                    Err(refusal) => outcomes[next] = Some(Err(refusal)),
+                },
+            }
+            next += 1;
+        }
+        let Some((at, outcome)) = undecided.next().await else { break };
+        budget.count(&outcome);
+        outcomes[at] = Some(outcome.map_err(|failed| failed.refusal));
+    }
+    outcomes
+        .into_iter()
+        .map(|outcome| outcome.expect("with nothing undecided, none waits, and every attachment got its outcome"))
+        .collect()
+}
+
+async fn take_through<T, F>(
+    at: usize,
+    planned: Planned,
+    work: &WorkDir,
+    settings: &Settings,
+    finish: &impl Fn(Sound) -> F,
+) -> (usize, Result<T, Failed>)
+where
+    F: Future<Output = Result<T, Refusal>>,
+{
+    let (work, settings) = (work.clone(), settings.clone());
+    let outcome = match blocking(move || read_and_check(&planned, &work, &settings)).await {
+        Ok(sound) => finish(sound).await.map_err(|refusal| Failed { refusal, was_read: true }),
+        Err(failed) => Err(failed),
+    };
+    (at, outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(accepted: usize, refused_reads: usize) -> Budget {
+        Budget { max: 5, accepted, refused_reads }
+    }
+
+    #[test]
+    fn nothing_starts_that_might_turn_out_to_be_past_a_limit() {
+        const CORES: NonZero<usize> = NonZero::new(8).unwrap();
+        for (accepted, refused_reads, undecided, now) in [
+            (0, 0, 4, true),
+            (0, 0, 5, false),
+            (4, 0, 0, true),
+            (4, 0, 1, false),
+            (0, 19, 0, true),
+            (0, 19, 1, false),
+            (0, 20, 1, false),
+        ] {
+            let admission = budget(accepted, refused_reads).admit(undecided, CORES);
+            let expected = if now { Admission::Now } else { Admission::Wait };
+            assert_eq!(admission, expected, "{accepted} {refused_reads} {undecided}");
+        }
+        for (accepted, refused_reads, undecided) in [(5, 0, 0), (5, 20, 0), (0, 20, 0)] {
+            let admission = budget(accepted, refused_reads).admit(undecided, CORES);
+            assert!(matches!(admission, Admission::Never(_)), "{accepted} {refused_reads} {undecided}");
+        }
+        assert_eq!(budget(0, 0).admit(1, NonZero::<usize>::MIN), Admission::Wait);
+    }
+
+    #[test]
+    fn with_nothing_undecided_nobody_waits() {
+        for max in 0..3 {
+            for accepted in 0..=max {
+                for refused_reads in 0..=13 {
+                    let budget = Budget { max, accepted, refused_reads };
+                    assert_ne!(budget.admit(0, NonZero::<usize>::MIN), Admission::Wait, "{budget:?}");
+                }
+            }
+        }
+    }
+}
