@@ -18,7 +18,7 @@ pub(crate) use build::build;
 pub(crate) use file::{LogFile, open_for_reading, sync_dir};
 pub use index::{Damage, LogReport};
 pub(crate) use index::{Index, IndexedImage, MAX_LINE};
-pub use lock::WriterLock;
+pub(crate) use lock::WriterLock;
 pub use recover::TornTail;
 pub(crate) use recover::recover;
 

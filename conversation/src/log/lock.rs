@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(20);
 ///
 /// The kernel gives the lock back when the process ends, however it ends; the text in the file is only for people.
 #[derive(Debug)]
-pub struct WriterLock {
+pub(crate) struct WriterLock {
     file: File,
 }
 
@@ -28,7 +28,7 @@ impl WriterLock {
     ///
     /// # Errors
     /// `Locked`, naming the holder, when another writer had it all the while; `Io` otherwise.
-    pub fn acquire(dir: &Path, who: &str, wait: Duration) -> Result<Self, ConversationError> {
+    pub(crate) fn acquire(dir: &Path, who: &str, wait: Duration) -> Result<Self, ConversationError> {
         let path = dir.join(LOCK_NAME);
         let file = File::options()
             .read(true)

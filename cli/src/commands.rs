@@ -1,0 +1,10 @@
+//! One file a command.
+
+pub(crate) mod append;
+pub(crate) mod attach;
+pub(crate) mod check;
+pub(crate) mod generate;
+pub(crate) mod render;
+pub(crate) mod show;
+pub(crate) mod sweep;
+pub(crate) mod withhold;
