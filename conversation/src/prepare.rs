@@ -12,7 +12,7 @@ use crate::blocking::blocking;
 use crate::error::ConversationError;
 use crate::intake::{Intake, decode_base64};
 use crate::log::MAX_LINE;
-use crate::record::{record_block, text_block};
+use crate::record::{FileBlock, record_block, text_block};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::scan::{Found, Line, Look, Scan, scan_line};
 
@@ -65,6 +65,7 @@ pub(crate) async fn prepare(json: &str, intake: Intake, store: &dyn BlobStore) -
         let text = format!("the message has {} bytes and may have {MAX_LINE}", prepared.line.len());
         return Err(ConversationError::invalid_message(text));
     }
+    prepared.note_absent_blobs(store).await;
     Ok(prepared)
 }
 
@@ -79,6 +80,18 @@ impl Prepared {
             let (range, with) = without_element(&self.line, block.start, block.end);
             self.line.replace_range(range, &with);
             self.notes.push("an empty text block was left out".to_owned());
+        }
+    }
+
+    /// A record that came with the message, from another log perhaps, may name a blob that did not. It is kept, since
+    /// the blob may follow, but the caller is told.
+    async fn note_absent_blobs(&mut self, store: &dyn BlobStore) {
+        for block in &self.scan.blocks {
+            let Found::File(FileBlock::Record(record)) = &block.found else { continue };
+            let Some(id) = record.sha256.id() else { continue };
+            if matches!(store.contains(id).await, Ok(None)) {
+                self.notes.push(format!("the message names the blob {id}, which is not in the store"));
+            }
         }
     }
 

@@ -131,3 +131,17 @@ fn what_is_no_message_is_refused_with_the_reason() {
         assert!(error.to_string().contains(word), "{json}: {error}");
     }
 }
+
+#[test]
+fn a_record_whose_blob_did_not_come_along_is_kept_and_noted() {
+    let store = MemoryStore::new();
+    let png = fixtures::of(MediaType::Png);
+    let [here, absent] = [run(store.put(png.into())).unwrap().id, BlobId::of(b"absent")];
+    let json = json!({"role": "user", "content": [
+        record_block(here, MediaType::Png, 1), record_block(absent, MediaType::Png, 6),
+    ]})
+    .to_string();
+    let prepared = prepared(&json, &store);
+    assert_eq!(prepared.line, json);
+    assert_eq!(prepared.notes, [format!("the message names the blob {absent}, which is not in the store")]);
+}
