@@ -16,7 +16,7 @@
 //!
 //! Three rules make records trustworthy. A blob is durable before anything names it: [`BlobStore::stage`] as many as a
 //! record needs, [`BlobStore::sync`] once, then write. Nothing is handed out that does not hash to its name. And only a
-//! [`sweep`] deletes, never what a record names, what a [`Lease`] holds or what is young.
+//! [`sweep()`] deletes, never what a record names, what a [`Lease`] holds or what is young.
 //!
 //! Why not a general object store: it knows neither of these rules, and the local ones either leave out the flushes or
 //! pay for each blob what this crate pays once for all of a record's.

@@ -47,7 +47,7 @@ const DEFAULT_CACHE_BYTES: u64 = 16 * 1024 * 1024;
 /// Reading: links are not followed, and every file is hashed when it is first read. After that it is trusted while
 /// inode, size and times stay as they were, unless it was verified within 20 ms of its last change: the times of
 /// two such changes may be equal, so the file is verified once more when it is next met. Bit rot leaves no trace in
-/// the times; [`verify`](BlobStore::verify) and [`check`](crate::check) hash whatever the store remembers.
+/// the times; [`verify`](BlobStore::verify) and [`check`](crate::check()) hash whatever the store remembers.
 ///
 /// A clone shares everything. Stores over one directory share their leases, if they are in one process.
 #[derive(Clone, Debug)]

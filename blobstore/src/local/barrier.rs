@@ -71,7 +71,6 @@ impl Store {
         pending.running = false;
         if flushed.is_err() {
             pending.lost.extend(staged);
-            self.known.forget_files();
         }
         flushed
     }

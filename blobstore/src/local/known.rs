@@ -80,11 +80,6 @@ impl Known {
         };
     }
 
-    /// Forgets what was verified of every file; the bytes stay right.
-    pub(super) fn forget_files(&self) {
-        self.inner().files.clear();
-    }
-
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // A panic in here leaves at worst a count of bytes wrong, never bytes under a wrong id.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

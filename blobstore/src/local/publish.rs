@@ -136,7 +136,11 @@ fn write_in_place(
             created => created?,
         },
         Before::Damaged => {
-            let file = steps::open(dir, name, OFlags::WRONLY)?;
+            let file = match steps::open(dir, name, OFlags::WRONLY) {
+                // A link, or what nobody reads from: swapped in since the blob was judged.
+                Err(Errno::LOOP | Errno::MLINK | Errno::NXIO) => return Ok(Outcome::Taken),
+                opened => opened?,
+            };
             if why_foreign(&rustix::fs::fstat(&file)?).is_some() {
                 return Ok(Outcome::Taken);
             }

@@ -243,28 +243,36 @@ fn now(file: &File) -> io::Result<Identity> {
     Ok(Identity::of(&rustix::fs::fstat(file)?))
 }
 
-/// At most `len` bytes from the start; the caller has capped `len`, and memory is touched only as bytes come.
-fn read(mut file: &File, len: u64) -> io::Result<Vec<u8>> {
-    rewind(file)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
-    (&mut file).take(len).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// At most `len` bytes from the start, which the caller has capped. The system hands out memory as bytes come.
+fn read(file: &File, len: u64) -> io::Result<Vec<u8>> {
+    read_parts(file, len, usize::MAX, |_| ())
 }
 
 /// As [`read`], hashing each part while it is at hand.
-fn read_hashed(mut file: &File, len: u64) -> io::Result<(Vec<u8>, BlobId)> {
-    rewind(file)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+fn read_hashed(file: &File, len: u64) -> io::Result<(Vec<u8>, BlobId)> {
     let mut hasher = Sha256::new();
-    loop {
-        let start = bytes.len();
-        let part = (len - start as u64).min(CHUNK as u64);
-        if part == 0 || (&mut file).take(part).read_to_end(&mut bytes)? == 0 {
-            break;
-        }
-        hasher.update(&bytes[start..]);
-    }
+    let bytes = read_parts(file, len, CHUNK, |part| hasher.update(part))?;
     Ok((bytes, BlobId::from_digest(hasher.finalize().into())))
+}
+
+fn read_parts(file: &File, len: u64, chunk: usize, mut each: impl FnMut(&[u8])) -> io::Result<Vec<u8>> {
+    let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    let mut bytes = vec![0; len];
+    let mut at = 0;
+    while at < len {
+        let end = len.min(at.saturating_add(chunk));
+        match file.read_at(&mut bytes[at..end], at as u64) {
+            Ok(0) => break,
+            Ok(read) => {
+                each(&bytes[at..at + read]);
+                at += read;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(at);
+    Ok(bytes)
 }
 
 /// Length and digest of a whole file, through one buffer.
@@ -283,8 +291,4 @@ fn hash(mut file: &File) -> io::Result<(u64, BlobId)> {
             Err(error) => return Err(error),
         }
     }
-}
-
-fn rewind(mut file: &File) -> io::Result<()> {
-    io::Seek::rewind(&mut file)
 }

@@ -1,3 +1,4 @@
+use std::sync::mpsc;
 use std::thread;
 
 use super::*;
@@ -101,32 +102,32 @@ fn a_directory_that_cannot_be_flushed_is_no_loss() {
     }
 }
 
-/// Whoever returns from `sync` can rely on a flush that began after its own stage.
+/// Whoever comes while a flush runs may have staged what it covers, and waits for its end.
 #[test]
-fn racing_barriers_wait_for_the_flush_that_covers_them() {
-    let flushed = Arc::new(Mutex::new(0));
-    let count = flushed.clone();
+fn a_barrier_waits_for_the_flush_that_covers_it() {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let (entered, enter) = mpsc::channel();
+    let (come, comes) = mpsc::channel();
+    let (log, comes) = (events.clone(), Mutex::new(comes));
     let fixture = Fixture::hooked(move |step| {
-        if step == Step::SyncDir {
-            // Long enough for the others to come while it runs.
-            thread::sleep(Duration::from_millis(2));
-            *count.lock().unwrap() += 1;
+        // Without another barrier on its way, nobody answers and the sender is gone.
+        if step == Step::SyncDir && entered.send(()).is_ok() && comes.lock().unwrap().recv().is_ok() {
+            // Time for a barrier that does not wait to overtake.
+            thread::sleep(Duration::from_millis(50));
+            log.lock().unwrap().push("flushed");
         }
         Ok(())
     });
+    fixture.store.stage_blocking(b"x").unwrap();
     thread::scope(|scope| {
-        for n in 0..8u8 {
-            let (store, flushed) = (&fixture.store, &flushed);
-            scope.spawn(move || {
-                for m in 0..10u8 {
-                    store.stage_blocking(&[n, m]).unwrap();
-                    let before = *flushed.lock().unwrap();
-                    store.sync_blocking().unwrap();
-                    // A flush may have begun, and even ended in the record, between the two lines; none at all is wrong.
-                    assert!(*flushed.lock().unwrap() > before || store.0.is_synced());
-                }
-            });
-        }
+        scope.spawn(|| fixture.store.sync_blocking().unwrap());
+        enter.recv().unwrap();
+        drop(enter);
+        assert!(!fixture.store.0.is_synced());
+        come.send(()).unwrap();
+        drop(come);
+        fixture.store.sync_blocking().unwrap();
+        events.lock().unwrap().push("returned");
     });
-    assert!(fixture.store.0.is_synced());
+    assert_eq!(*events.lock().unwrap(), ["flushed", "returned"]);
 }

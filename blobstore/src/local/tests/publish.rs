@@ -202,3 +202,48 @@ fn a_temporary_file_that_is_taken_away_is_written_again() {
     assert_eq!(root.lock().unwrap().clone(), None);
     assert_eq!(fixture.names(), [BlobId::of(BYTES).to_string()]);
 }
+
+/// What comes up at the name while the writer is on its way there.
+#[test]
+fn what_comes_up_meanwhile_is_not_replaced() {
+    for refused in [&[][..], &[RenameNew], &[RenameNew, Link]] {
+        let dir = Arc::new(Mutex::new(None::<PathBuf>));
+        let at = dir.clone();
+        let last = refused.last().copied().unwrap_or(RenameNew);
+        let fixture = Fixture::hooked(move |step| {
+            if step == last
+                && let Some(dir) = at.lock().unwrap().take()
+            {
+                assert!(LocalStore::new(dir).stage_blocking(BYTES).unwrap().new);
+            }
+            if refused.contains(&step) { Err(Errno::OPNOTSUPP) } else { Ok(()) }
+        });
+        *dir.lock().unwrap() = Some(fixture.store.dir().to_owned());
+        assert!(!fixture.store.stage_blocking(BYTES).unwrap().new, "{refused:?}");
+        assert_eq!(fixture.names(), [BlobId::of(BYTES).to_string()]);
+    }
+}
+
+/// A link swapped in for a damaged blob, right before that is overwritten in place.
+#[test]
+fn a_link_is_not_written_through() {
+    let paths = Arc::new(Mutex::new(None::<(PathBuf, PathBuf)>));
+    let at = paths.clone();
+    let fixture = Fixture::hooked(move |step| match step {
+        Rename => {
+            if let Some((name, target)) = at.lock().unwrap().take() {
+                fs::remove_file(&name).unwrap();
+                std::os::unix::fs::symlink(target, name).unwrap();
+            }
+            Err(Errno::XDEV)
+        }
+        _ => Ok(()),
+    });
+    let id = BlobId::of(BYTES);
+    fixture.plant(id, b"damaged");
+    let target = fixture.root.path().join("target");
+    fs::write(&target, b"precious").unwrap();
+    *paths.lock().unwrap() = Some((fixture.path(id), target.clone()));
+    assert_eq!(fixture.store.stage_blocking(BYTES).unwrap_err().kind(), BlobErrorKind::NotABlob);
+    assert_eq!(fs::read(target).unwrap(), b"precious");
+}

@@ -114,3 +114,15 @@ fn a_hit_is_marked_as_used() {
     fixture.store.stage_blocking(BYTES).unwrap();
     assert_eq!(fs::metadata(fixture.path(id)).unwrap().modified().unwrap(), modified, "a young one is left alone");
 }
+
+#[test]
+fn a_blob_that_was_only_read_is_still_flushed_by_its_next_writer() {
+    let faults = Faults::of(&[]);
+    let fixture = Fixture::with(|builder| builder.steps(faults.clone()));
+    let id =
+        LocalStore::builder(fixture.store.dir()).durability(Durability::Os).build().stage_blocking(BYTES).unwrap().id;
+    settle();
+    fixture.store.get_blocking(id, None).unwrap();
+    assert!(!fixture.store.stage_blocking(BYTES).unwrap().new);
+    assert_eq!(faults.take_seen(), [Step::SyncFile]);
+}
