@@ -28,21 +28,35 @@
 //! ```
 
 mod accepted;
+mod agent;
 mod attachment;
+mod bridge;
 mod buffers;
+mod cancel;
 mod check;
+mod driver;
 mod keep;
 mod limits;
 mod message;
+mod raw_part;
 mod schedule;
+mod scripted;
 mod settings;
+mod tool;
 mod turn;
 
 pub use accepted::{Accepted, Note, NoteKind, TraceEntry};
+pub use agent::{AgentError, AgentLoop};
 pub use attachment::Attachment;
+pub use bridge::{Bridged, CheckedImage, check_bridged};
+pub use cancel::Cancel;
+pub use driver::{Driver, DriverError, Modality, ModelInfo, Reply, Request, ToolCall};
 pub use limits::{LimitError, Limits, LimitsBuilder};
 pub use message::{tool_message, tool_message_with_status};
+pub use raw_part::{RawPart, accept_data_url, accept_raw_part};
+pub use scripted::{ScriptEntry, ScriptedDriver};
 pub use settings::Settings;
+pub use tool::{Tool, ToolOutput, ToolSpec};
 pub use turn::Turn;
 
 pub use attache_blobstore as blobstore;
