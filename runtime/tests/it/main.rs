@@ -1,0 +1,15 @@
+//! The attachment subsystem as an embedder sees it.
+
+mod agent;
+mod bridge;
+mod chain;
+mod dependencies;
+mod equivalence;
+mod labels;
+mod message;
+mod notes;
+mod raw_part;
+mod store;
+mod support;
+mod trace;
+mod turn;
