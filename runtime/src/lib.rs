@@ -26,6 +26,91 @@
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # The whole loop
+//!
+//! [`AgentLoop`] is a small agent built of these pieces; read its source to see where each goes. A model is a
+//! [`Driver`], and [`ScriptedDriver`] is one for tests:
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! # let (folder, context) = (tempfile::tempdir()?, tempfile::tempdir()?);
+//! use std::sync::Arc;
+//!
+//! use attache_runtime::{
+//!     AgentLoop, Attachment, Cancel, Conversation, OpenOptions, Reply, ScriptEntry, ScriptedDriver, Settings, Tool,
+//!     ToolOutput, ToolSpec, WorkDir,
+//! };
+//! use serde_json::{Value, json};
+//!
+//! #[derive(Debug)]
+//! struct Screenshot(WorkDir);
+//!
+//! #[async_trait::async_trait]
+//! impl Tool for Screenshot {
+//!     fn spec(&self) -> ToolSpec {
+//!         ToolSpec::named("screenshot")
+//!     }
+//!
+//!     async fn call(&self, _input: &Value) -> ToolOutput {
+//!         let file = self.0.path().join("shot.png");
+//!         match std::fs::write(file, b"\x89PNG\r\n\x1a\n") {
+//!             Ok(()) => ToolOutput::text("Here it is.").with_attachment(Attachment::new("shot.png", "image/png")),
+//!             Err(error) => ToolOutput::error(error.to_string()),
+//!         }
+//!     }
+//! }
+//!
+//! let work = WorkDir::open(folder.path())?;
+//! let driver = Arc::new(ScriptedDriver::new([
+//!     ScriptEntry::from(Reply::default().with_call("call_1", "screenshot", json!({}))),
+//!     ScriptEntry::from(Reply::text("A login form.")),
+//! ]));
+//! let agent = AgentLoop::new(driver.clone(), work.clone(), Settings::default()).with_tool(Arc::new(Screenshot(work)));
+//!
+//! let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await?;
+//! let answer = agent.ask(&mut conversation, "What is on the screen?", &Cancel::new()).await?;
+//! assert_eq!(answer, "A login form.");
+//! assert_eq!(driver.requests()[1][2]["content"][1]["source"]["type"], "base64");
+//! driver.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is promised
+//!
+//! - A refused attachment is a note for the model, never an error: it does not change the call's status, does not use
+//!   up the turn's limit, and does not stop later ones. Its code says which check failed ([`RefusalCode`]).
+//! - The bytes that were checked are the bytes that are stored, and a record never precedes its blob.
+//! - Nothing outside the work folder is read, no link in it is followed, and nothing past a limit is opened.
+//! - Attachments of one call are worked on by all cores, and the result is that of one after the other.
+//! - No path or type that a tool writes breaks a line, a fence or a log.
+//!
+//! # Limits
+//!
+//! The fields of `context.images`, see [`Limits`]:
+//!
+//! | field | meaning | default | range |
+//! |---|---|---|---|
+//! | `keep` | newest images that a request shows as bytes | 5 | 0–1000 |
+//! | `max_bytes` | largest accepted image in bytes, inclusive | 3 932 160 | 1–67 108 864 |
+//! | `max_per_turn` | images accepted in one model turn | 5 | 0–1000 |
+//!
+//! # Other ways in
+//!
+//! - [`accept_raw_part`]: base64 in a peer's message. [`accept_data_url`]: the same as a `data:` URL.
+//! - [`check_bridged`]: the checks alone, for a harness in another process that holds the conversation.
+//! - Messages with inline base64 images can be appended as they are: [`Conversation::append`] lifts the images.
+//!
+//! # Features
+//!
+//! - `prepare` (default): decoders, for the level `decode` of [`Verify`]. Without it no decoder crate is built.
+//!
+//! # The floors below
+//!
+//! The whole crates are here as [`blobstore`], [`conversation`], [`media`] and [`workdir_fs`], so that depending on this
+//! crate is enough.
 
 mod accepted;
 mod agent;

@@ -53,7 +53,7 @@ impl Budget {
             let reason = format!("the limit of {} images in one turn (max_per_turn) was reached", self.max);
             return Admission::Never(Refusal::new(RefusalCode::TurnLimit, reason));
         }
-        if undecided == 0 && self.refused_reads >= self.max_refused_reads() {
+        if self.refused_reads >= self.max_refused_reads() {
             let reason = format!(
                 "it was not read: {} files were read and refused in this turn already, {REFUSED_READS_PER_IMAGE} \
                  times the limit of {} images in one turn (max_per_turn)",
@@ -153,7 +153,7 @@ mod tests {
             (4, 0, 1, false),
             (0, 19, 0, true),
             (0, 19, 1, false),
-            (0, 20, 1, false),
+            (0, 15, 5, false),
         ] {
             let admission = budget(accepted, refused_reads).admit(undecided, CORES);
             let expected = if now { Admission::Now } else { Admission::Wait };

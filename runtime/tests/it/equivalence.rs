@@ -99,7 +99,10 @@ struct Call {
 }
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
-    let call = (prop::collection::vec(Kind::any(), 0..12), prop::bool::weighted(0.15))
+    let mixed = prop::collection::vec(Kind::any(), 0..12);
+    // Enough files that are read and refused to use up the reads of a small turn.
+    let bad = prop::collection::vec(prop::sample::select(vec![Text, Text, Text, Mislabelled, Good]), 8..12);
+    let call = (prop_oneof![2 => mixed, 1 => bad], prop::bool::weighted(0.15))
         .prop_map(|(kinds, sync_fails)| Call { kinds, sync_fails });
     prop::collection::vec(call, 1..4)
 }

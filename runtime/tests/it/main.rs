@@ -1,4 +1,5 @@
 //! The attachment subsystem as an embedder sees it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod agent;
 mod bridge;
