@@ -61,6 +61,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Every kind, for loops.
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::Webp];
 
     /// The media type, such as `image/png`.
@@ -74,6 +75,7 @@ impl Kind {
     }
 
     /// The usual file extension, without the dot.
+    #[cfg(test)]
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -103,10 +105,12 @@ pub(crate) enum Look {
 
 impl Look {
     /// Every look, for loops.
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 6] =
         [Self::Chart, Self::Document, Self::Map, Self::Photo, Self::Screenshot, Self::Sketch];
 
     /// A word that suits a file name.
+    #[cfg(test)]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Chart => "chart",
