@@ -19,6 +19,7 @@
 
 mod blocking;
 mod conversation;
+mod cores;
 mod entry;
 mod error;
 mod intake;

@@ -4,6 +4,7 @@
 //! bytes (for a stored conversation, copied from the log into the request body).
 
 mod body;
+mod fill;
 mod policy;
 mod resolve;
 mod values;

@@ -4,11 +4,10 @@
 
 use std::fs::File;
 use std::io;
-use std::num::NonZero;
 use std::os::unix::fs::FileExt;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use crate::cores::{Queue, on_cores};
 use crate::entry::Entry;
 use crate::log::index::{Damage, Index, MAX_LINE};
 use crate::log::recover::TornTail;
@@ -26,21 +25,17 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Reads the first `len` bytes of the log.
 pub(crate) fn build(file: &File, len: u64) -> io::Result<Index> {
     let ranges = len.div_ceil(RANGE);
-    let next = AtomicU64::new(0);
+    let queue = Queue::new(0..ranges);
     let done: Mutex<Vec<(u64, Index)>> = Mutex::new(Vec::new());
-    let read_ranges = || -> io::Result<()> {
+    on_cores(usize::try_from(ranges).unwrap_or(MAX_READERS).min(MAX_READERS), &|| {
         let mut buffer = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= ranges {
-                return Ok(());
-            }
+        while let Some(at) = queue.take() {
             let range = Reader { file, begin: at * RANGE, end: len.min((at + 1) * RANGE), len }.read(&mut buffer)?;
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, range));
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, range));
         }
-    };
-    on_all_cores(ranges, &read_ranges)?;
-    let mut pieces = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(())
+    })?;
+    let mut pieces = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     pieces.sort_unstable_by_key(|(at, _)| *at);
     let mut index = Index::default();
     for (_, piece) in pieces {
@@ -48,16 +43,6 @@ pub(crate) fn build(file: &File, len: u64) -> io::Result<Index> {
     }
     index.report.bytes = index.report.torn.as_ref().map_or(len, |torn| torn.offset);
     Ok(index)
-}
-
-fn on_all_cores(tasks: u64, work: &(impl Fn() -> io::Result<()> + Sync)) -> io::Result<()> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_READERS);
-    let helpers = cores.min(usize::try_from(tasks).unwrap_or(cores)).saturating_sub(1);
-    std::thread::scope(|scope| {
-        let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
-        let mine = work();
-        helpers.into_iter().map(|helper| helper.join().expect("a reader does not panic")).fold(mine, Result::and)
-    })
 }
 
 /// One range of the file: the lines that begin in `begin..end`.

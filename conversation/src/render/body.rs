@@ -1,20 +1,19 @@
 //! The render pass over a stored conversation: from the log into a request body with one copy.
 //!
 //! A body is planned first, as a list of pieces: stretches of the log that are copied as they are, text of ours, and
-//! images. Its length is then known, the buffer is allocated once, and the cores fill it side by side: the log is read
-//! straight into its place and base64 is encoded into its place. Nothing is parsed or serialised but our own lines.
+//! images. Its length is then known, the buffer is allocated once, and the cores fill it side by side. Nothing is parsed
+//! or serialised but our own lines.
 
 use std::fs::File;
 use std::io;
-use std::num::NonZero;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 use attache_media::MediaType;
-use base64_simd::{Out, STANDARD};
+use base64_simd::STANDARD;
 use bytes::Bytes;
 
 use crate::log::Index;
+use crate::render::fill;
 use crate::render::resolve::Outcome;
 
 /// What stands before and after the array of messages in a request body, as JSON text.
@@ -34,25 +33,23 @@ pub struct Frame<'a> {
 }
 
 /// Longest stretch of the log that one piece copies, so that the cores get equal shares.
-const LONGEST_PIECE: u64 = 1 << 20;
-/// A body smaller than this is filled sooner than a second thread starts.
-const WORTH_A_THREAD: usize = 512 << 10;
-/// Copying is bound by memory, which two to four cores use up.
-const MAX_FILLERS: usize = 4;
+const LONGEST_PIECE: u64 = 256 << 10;
+/// Longest stretch of an image that one piece encodes; a multiple of three, so that only an image's end is padded.
+const LONGEST_IMAGE_PIECE: usize = 192 << 10;
 
 /// A planned request body.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
-    pieces: Vec<Piece>,
+    pub(super) pieces: Vec<Piece>,
     /// All text of ours.
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
     /// Where in the log the newline between two messages becomes a comma.
-    commas: Vec<u64>,
-    len: usize,
+    pub(super) commas: Vec<u64>,
+    pub(super) len: usize,
 }
 
 #[derive(Debug)]
-enum Piece {
+pub(super) enum Piece {
     /// Bytes of the log from `offset` on, of which those at `commas` become commas.
     Log {
         offset: u64,
@@ -64,7 +61,7 @@ enum Piece {
 }
 
 impl Piece {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Log { len, .. } => *len,
             Self::Text(range) => range.len(),
@@ -97,60 +94,7 @@ impl Body {
 
     /// Writes the body over `out`, whose capacity is used again.
     pub(crate) fn write(&self, log: &File, out: &mut Vec<u8>) -> io::Result<()> {
-        // A fresh buffer comes zeroed from the system at no cost; a used one keeps what it holds until it is
-        // overwritten.
-        if out.capacity() < self.len {
-            *out = vec![0; self.len];
-        } else {
-            out.resize(self.len, 0);
-        }
-        let mut shares = self.shares(out);
-        let mine = shares.pop();
-        std::thread::scope(|scope| {
-            let others: Vec<_> =
-                shares.into_iter().map(|(pieces, out)| scope.spawn(|| self.fill(pieces, log, out))).collect();
-            let mine = mine.map_or(Ok(()), |(pieces, out)| self.fill(pieces, log, out));
-            others.into_iter().map(|other| other.join().expect("a filler does not panic")).fold(mine, Result::and)
-        })
-    }
-
-    /// Splits the work into shares of about equal length, one a core.
-    fn shares<'a>(&'a self, mut out: &'a mut [u8]) -> Vec<(&'a [Piece], &'a mut [u8])> {
-        let cores = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_FILLERS);
-        let count = cores.min(self.len / WORTH_A_THREAD + 1);
-        let target = self.len.div_ceil(count);
-        let mut shares = Vec::with_capacity(count);
-        let (mut from, mut len) = (0, 0);
-        for (at, piece) in self.pieces.iter().enumerate() {
-            len += piece.len();
-            if len >= target || at + 1 == self.pieces.len() {
-                let (mine, rest) = std::mem::take(&mut out).split_at_mut(len);
-                shares.push((&self.pieces[from..=at], mine));
-                out = rest;
-                (from, len) = (at + 1, 0);
-            }
-        }
-        shares
-    }
-
-    fn fill(&self, pieces: &[Piece], log: &File, mut out: &mut [u8]) -> io::Result<()> {
-        for piece in pieces {
-            let (place, rest) = out.split_at_mut(piece.len());
-            out = rest;
-            match piece {
-                Piece::Log { offset, commas, .. } => {
-                    log.read_exact_at(place, *offset)?;
-                    for comma in &self.commas[commas.clone()] {
-                        place[usize::try_from(comma - offset).expect("a comma lies in its piece")] = b',';
-                    }
-                }
-                Piece::Text(range) => place.copy_from_slice(&self.text[range.clone()]),
-                Piece::Base64(bytes) => {
-                    let _ = STANDARD.encode(bytes, Out::from_slice(place));
-                }
-            }
-        }
-        Ok(())
+        fill::write(self, log, out)
     }
 }
 
@@ -193,7 +137,10 @@ impl Planner {
         match outcome {
             Outcome::Shown { media_type, bytes } => {
                 self.text(image_opening(media_type));
-                self.push(Piece::Base64(bytes));
+                for begin in (0..bytes.len()).step_by(LONGEST_IMAGE_PIECE) {
+                    let end = bytes.len().min(begin + LONGEST_IMAGE_PIECE);
+                    self.push(Piece::Base64(bytes.slice(begin..end)));
+                }
                 self.text(b"\"}}");
             }
             Outcome::Aged(line) | Outcome::Withheld(line) | Outcome::Unavailable(line) => {
@@ -212,7 +159,7 @@ impl Planner {
             let end = self.to.min(self.from + LONGEST_PIECE);
             let commas = &self.body.commas[self.first_comma..];
             let last_comma = self.first_comma + commas.partition_point(|comma| *comma < end);
-            let len = usize::try_from(end - self.from).expect("a piece is at most a megabyte");
+            let len = usize::try_from(end - self.from).expect("a piece is small");
             self.push(Piece::Log { offset: self.from, len, commas: self.first_comma..last_comma });
             self.first_comma = last_comma;
             self.from = end;
