@@ -77,6 +77,9 @@ impl AgentLoop {
 
     /// Asks one question and returns the model's last text.
     ///
+    /// To stop it use `cancel`, which still gives every call its result. Dropping the future midway may leave a call
+    /// without one at the end of the conversation.
+    ///
     /// # Errors
     /// See [`AgentError`].
     pub async fn ask(

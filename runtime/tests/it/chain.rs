@@ -60,6 +60,10 @@ async fn bytes_of_no_allowed_type_are_a_mismatch_that_says_so() {
         (b"", "empty"),
         (b"<html>not found</html>", "HTML text"),
         (b"{\"success\":true}", "JSON text"),
+        (b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "SVG text"),
+        (b"\0\0\0\x20ftypheic\0\0\0\0mif1heic", "HEIC/HEIF"),
+        (b"\0\0\x01\0\x01\0", "ICO"),
+        (b"II*\0", "TIFF"),
     ] {
         folder.write("x.png", bytes);
         for attachment in [Attachment::new("x.png", "image/png"), Attachment::by_bytes("x.png")] {
@@ -122,6 +126,11 @@ async fn what_a_path_may_not_be() {
         ("missing.png", "not_found"),
         ("missing/a.png", "not_found"),
         ("file.png/a.png", "not_found"),
+        ("~/file.png", "not_found"),
+        ("%66ile.png", "not_found"),
+        ("file\\.png", "not_found"),
+        ("file://file.png", "not_found"),
+        ("C:\\Users\\me\\file.png", "not_found"),
         ("dir.png", "not_a_regular_file"),
         ("fifo.png", "not_a_regular_file"),
         (&"n".repeat(300), "io_error"),
@@ -202,6 +211,12 @@ async fn soundness_is_checked_as_deep_as_asked() {
     let magic = folder.accept(&Settings::default(), &entries).await;
     assert_eq!(outcomes(&magic.trace), ["image/png", "image/png"]);
     let structure = Settings::default().with_verify(Verify::Structure);
+    let (stub, noise) = (&png(1)[..11], [&png(1)[..8], &[0x5a; 2048]].concat());
+    for bytes in [stub, &noise] {
+        folder.write("bad.png", bytes);
+        let accepted = folder.accept(&structure, &[Attachment::new("bad.png", "image/png")]).await;
+        assert_eq!(outcomes(&accepted.trace), ["undecodable"]);
+    }
     assert_eq!(outcomes(&folder.accept(&structure, &entries[..1]).await.trace), ["undecodable"]);
     #[cfg(feature = "prepare")]
     {

@@ -1,6 +1,7 @@
 //! The message of a tool's result, exactly.
 
 use attache_runtime::{Attachment, Conversation, OpenOptions, RenderOptions, Settings, tool_message};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::json;
 
 use crate::support::{Folder, png};
@@ -47,6 +48,25 @@ async fn notes_come_after_the_fence() {
              </untrusted-content>\n{refusal}"
         )
     );
+}
+
+#[tokio::test]
+async fn a_name_that_is_used_again_is_another_image() {
+    let folder = Folder::new();
+    let settings = Settings::default();
+    let store = attache_runtime::MemoryStore::new();
+    let entries = [Attachment::new("shot.png", "image/png")];
+    let mut messages = Vec::new();
+    for seed in [1, 2] {
+        folder.write("shot.png", png(seed));
+        let accepted = folder.accept_into(&store, &settings, &entries).await;
+        messages.push(tool_message("c", "shot", "", &accepted, &settings));
+    }
+    let rendered = attache_runtime::render(&messages, 5, &store).await;
+    for (message, seed) in rendered.iter().zip([1, 2]) {
+        let data = message["content"][0]["source"]["data"].as_str().unwrap();
+        assert_eq!(BASE64_STANDARD.decode(data).unwrap(), png(seed));
+    }
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ async fn good_malformed_mismatched_too_large() {
         (&good, "image/svg+xml", &settings, "media_type_not_allowed"),
         (&good, "image/svg+xml", &limits(4, 5), "media_type_not_allowed"),
         ("", "image/png", &settings, "content_mismatch"),
+        ("https://example.org/a b.png", "image/png", &settings, "malformed"),
         (&good, "image/jpeg", &settings.clone().with_on_mismatch(OnMismatch::Relabel), "image/png"),
         (&good, "image/png", &limits(10_000, 0), "image/png"),
     ] {
@@ -65,6 +66,8 @@ async fn a_data_url_is_one_only_where_the_caller_says_so() {
         (&url.replace("image/png", "image/gif"), "content_mismatch"),
         ("data:image/png;base64,", "content_mismatch"),
         ("data:image/png,abc", "malformed"),
+        (url.strip_prefix("data:").unwrap(), "malformed"),
+        (&format!("see {url}"), "malformed"),
         ("https://example.org/a.png", "malformed"),
     ] {
         let accepted = accept_data_url("pasted", url, &store, &settings).await;
