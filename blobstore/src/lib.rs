@@ -21,6 +21,7 @@
 //! Why not a general object store: it knows neither of these rules, and the local ones either leave out the flushes or
 //! pay for each blob what this crate pays once for all of a record's.
 
+mod blocking;
 mod check;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -33,6 +34,7 @@ mod memory;
 mod store;
 mod sweep;
 
+pub use blocking::blocking;
 pub use check::{
     BlobFinding, CheckOptions, CheckProgress, CheckReport, DamagedBlob, QuarantinedBlob, UnreadableBlob, WrongLength,
     check,

@@ -1,7 +1,6 @@
 //! Blobs as files of one directory.
 
 mod barrier;
-mod blocking;
 mod folder;
 mod identity;
 mod keep;
@@ -26,6 +25,7 @@ use self::barrier::Barrier;
 use self::folder::Folder;
 use self::known::Known;
 use self::steps::{Steps, Straight};
+use crate::blocking::blocking;
 use crate::store::{BlobStore, Durability, Inventory, Stored, Verdict};
 use crate::{BlobError, BlobErrorKind, BlobId, Leases};
 
@@ -129,7 +129,7 @@ impl LocalStore {
         work: impl FnOnce(&Store) -> Result<T, BlobError> + Send + 'static,
     ) -> Result<T, BlobError> {
         let store = self.0.clone();
-        blocking::run(move || work(&store)).await
+        blocking(move || work(&store)).await
     }
 }
 

@@ -6,10 +6,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use attache_blobstore::{BlobId, Durability, Lease, SweepOptions, SweepReport, sweep};
+use attache_blobstore::{BlobId, Durability, Lease, SweepOptions, SweepReport, blocking, sweep};
 use serde_json::Value;
 
-use crate::blocking::blocking;
 use crate::entry::{Entry, LOG_VERSION};
 use crate::error::ConversationError;
 use crate::intake::Intake;

@@ -17,7 +17,6 @@
 //! Three things never happen here: bytes of an image never enter the log, a record never precedes its blob, and the
 //! render pass never changes the log.
 
-mod blocking;
 mod conversation;
 mod cores;
 mod entry;
@@ -34,7 +33,7 @@ mod scan;
 mod text;
 mod view;
 
-pub use blocking::blocking;
+pub use attache_blobstore::blocking;
 pub use conversation::{Appended, Conversation};
 pub use error::{ConversationError, ConversationErrorKind};
 pub use intake::{Checked, DEFAULT_MAX_BYTES, Intake, OnMismatch, decode_base64};

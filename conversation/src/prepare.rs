@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use attache_blobstore::{BlobStore, Lease};
+use attache_blobstore::{BlobStore, Lease, blocking};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::blocking::blocking;
 use crate::error::ConversationError;
 use crate::intake::{Intake, decode_base64};
 use crate::log::MAX_LINE;

@@ -5,10 +5,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_blobstore::{BlobId, BlobStore, CheckOptions, CheckProgress, CheckReport};
+use attache_blobstore::{BlobId, BlobStore, CheckOptions, CheckProgress, CheckReport, blocking};
 use serde_json::Value;
 
-use crate::blocking::blocking;
 use crate::error::ConversationError;
 use crate::log::{BLOBS_NAME, Index, IndexedImage, LOG_NAME, LogReport, build, open_for_reading};
 use crate::options::OpenOptions;
