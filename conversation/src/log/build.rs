@@ -62,9 +62,8 @@ impl Reader<'_> {
         let first = self.first_line(buffer);
         let mut index = Index::default();
         let Some(first) = first.filter(|first| from + (*first as u64) < self.end) else { return Ok(index) };
-        let complete = self.read_to_line_end(buffer, from)?;
-        let lines =
-            Lines { offset: from + first as u64, bytes: &buffer[first..], complete, at_end: self.end == self.len };
+        let end = self.read_to_line_end(buffer, from)?;
+        let lines = Lines { offset: from + first as u64, bytes: &buffer[first..], end };
         lines.index(&mut index);
         Ok(index)
     }
@@ -77,24 +76,39 @@ impl Reader<'_> {
         memchr::memchr(b'\n', buffer).map(|newline| newline + 1)
     }
 
-    /// Reads on until the last line ends, or the file does; `false` if the line is too long to be read.
-    fn read_to_line_end(&self, buffer: &mut Vec<u8>, from: u64) -> io::Result<bool> {
+    /// Reads on until the last line ends, or the file does.
+    fn read_to_line_end(&self, buffer: &mut Vec<u8>, from: u64) -> io::Result<LineEnd> {
         let mut searched = buffer.len().saturating_sub(1);
         loop {
             if let Some(newline) = memchr::memchr(b'\n', &buffer[searched..]) {
                 buffer.truncate(searched + newline + 1);
-                return Ok(true);
+                return Ok(LineEnd::Newline);
             }
             searched = buffer.len();
             let at = from + searched as u64;
             if at >= self.len {
-                return Ok(true);
+                return Ok(LineEnd::OfFile);
             }
             if searched > MAX_LINE {
-                return Ok(false);
+                return self.skip_line(at);
             }
             self.extend(buffer, at, self.len.min(at + EXTEND))?;
         }
+    }
+
+    /// Passes over the rest of a line that is too long to be read. Whether a newline ends it decides whether it is
+    /// damage or torn: the next append must never be glued to a torn one.
+    fn skip_line(&self, mut at: u64) -> io::Result<LineEnd> {
+        let mut window = Vec::new();
+        while at < self.len {
+            window.clear();
+            self.extend(&mut window, at, self.len.min(at + EXTEND))?;
+            if let Some(newline) = memchr::memchr(b'\n', &window) {
+                return Ok(LineEnd::TooLong { end: at + newline as u64, newline: true });
+            }
+            at += window.len() as u64;
+        }
+        Ok(LineEnd::TooLong { end: self.len, newline: false })
     }
 
     fn extend(&self, buffer: &mut Vec<u8>, from: u64, to: u64) -> io::Result<()> {
@@ -105,12 +119,24 @@ impl Reader<'_> {
     }
 }
 
+/// How the last line of a range ends.
+#[derive(Clone, Copy)]
+enum LineEnd {
+    Newline,
+    /// The file ends before the line does.
+    OfFile,
+    /// The line was not read to its end, which is there in the file.
+    TooLong {
+        end: u64,
+        newline: bool,
+    },
+}
+
 /// The bytes of a range's lines, the first of which begins at `offset` of the file.
 struct Lines<'a> {
     offset: u64,
     bytes: &'a [u8],
-    complete: bool,
-    at_end: bool,
+    end: LineEnd,
 }
 
 impl Lines<'_> {
@@ -146,19 +172,24 @@ impl Lines<'_> {
     /// What stands after the last newline: an interrupted append, unless it is a whole object that lost its newline.
     fn last_line(&self, index: &mut Index, begin: usize, line: Result<&str, String>) {
         let offset = self.offset + begin as u64;
-        if !self.complete {
-            index.lines += 1;
-            let reason = format!("longer than {MAX_LINE} bytes");
-            return self.damage(index, begin, self.bytes.len(), reason);
-        }
-        debug_assert!(self.at_end, "only the file's last line may lack a newline");
-        let bytes = (self.bytes.len() - begin) as u64;
-        match line.and_then(|line| add(index, offset, line)) {
+        let read = match self.end {
+            LineEnd::TooLong { end, newline: true } => {
+                index.lines += 1;
+                let reason = format!("longer than {MAX_LINE} bytes");
+                return index.report.add_damage(Damage { line: index.lines, offset, bytes: end - offset, reason });
+            }
+            LineEnd::TooLong { end, newline: false } => Err(end - offset),
+            LineEnd::Newline | LineEnd::OfFile => {
+                let bytes = (self.bytes.len() - begin) as u64;
+                line.and_then(|line| add(index, offset, line)).map_err(|_| bytes)
+            }
+        };
+        match read {
             Ok(()) => {
                 index.lines += 1;
                 index.unterminated = true;
             }
-            Err(_) => index.report.torn = Some(TornTail { offset, bytes, kept_as: None }),
+            Err(bytes) => index.report.torn = Some(TornTail { offset, bytes, kept_as: None }),
         }
     }
 
@@ -242,6 +273,25 @@ mod tests {
         assert_eq!((index.messages.len(), index.unterminated, index.report.torn), (1, true, None));
         let index = index_of(b"{\"role\":\"user\"}\n\0\0\0\0");
         assert_eq!(index.report.torn.map(|torn| torn.bytes), Some(4));
+    }
+
+    #[test]
+    fn a_torn_tail_may_be_longer_than_a_range_and_longer_than_any_line() {
+        let range = usize::try_from(RANGE).unwrap();
+        for (byte, len) in [(b'{', range + 5), (b'x', 3 * range), (0, MAX_LINE + 2 * range + 1)] {
+            let mut content = b"{\"role\":\"user\"}\n".to_vec();
+            content.resize(16 + len, byte);
+            let report = index_of(&content).report;
+            let torn = TornTail { offset: 16, bytes: len as u64, kept_as: None };
+            assert_eq!((report.messages, report.damaged_lines, report.torn), (1, 0, Some(torn)));
+
+            // With a newline it is a line, and damage.
+            content.extend_from_slice(b"\n{\"role\":\"user\"}\n");
+            let report = index_of(&content).report;
+            let damage = &report.damaged[0];
+            assert_eq!((report.messages, report.damaged_lines, report.torn), (2, 1, None));
+            assert_eq!((damage.line, damage.offset, damage.bytes), (2, 16, len as u64));
+        }
     }
 
     #[test]
