@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::entry::{Entry, LOG_VERSION};
 use crate::error::ConversationError;
 use crate::intake::Intake;
-use crate::log::{BLOBS_NAME, Index, LOG_NAME, LogFile, WriterLock, build, recover, sync_dir};
+use crate::log::{BLOBS_NAME, Index, LOG_NAME, LogFile, WriterLock, build, parent_of, recover, sync_dir};
 use crate::options::OpenOptions;
 use crate::prepare::{Prepared, check_message, prepare};
 use crate::view::{View, refuse_newer};
@@ -233,7 +233,9 @@ fn header() -> String {
 
 /// Makes the context directory; its own parents too, as `mkdir -p` would.
 fn make_dir(dir: &Path, durability: Durability) -> Result<(), ConversationError> {
-    if dir.is_dir() {
+    let missing: Vec<&Path> =
+        dir.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.is_dir()).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     DirBuilder::new()
@@ -242,7 +244,8 @@ fn make_dir(dir: &Path, durability: Durability) -> Result<(), ConversationError>
         .create(dir)
         .map_err(|error| ConversationError::io("create", dir, error))?;
     if durability == Durability::Full {
-        sync_dir(dir.parent().unwrap_or(Path::new(".")))?;
+        // Each of them is a new name in the one above it.
+        missing.iter().try_for_each(|made| sync_dir(parent_of(made)))?;
     }
     Ok(())
 }

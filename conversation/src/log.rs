@@ -15,7 +15,7 @@ mod lock;
 mod recover;
 
 pub(crate) use build::build;
-pub(crate) use file::{LogFile, open_for_reading, sync_dir};
+pub(crate) use file::{LogFile, open_for_reading, parent_of, sync_dir};
 pub use index::{Damage, LogReport};
 pub(crate) use index::{Index, IndexedImage, MAX_LINE};
 pub(crate) use lock::WriterLock;

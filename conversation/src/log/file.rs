@@ -29,7 +29,6 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// Opens the log at `path`, creating it (0600) if need be.
     pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, ConversationError> {
-        let existed = path.symlink_metadata().is_ok();
         let file = File::options()
             .read(true)
             .append(true)
@@ -39,8 +38,11 @@ impl LogFile {
             .open(path)
             .map_err(|error| ConversationError::io("open", path, error))?;
         let end = regular_len(&file, path)?;
-        if !existed && durability == Durability::Full {
-            sync_dir(path.parent().unwrap_or(Path::new(".")))?;
+        if end == 0 && durability == Durability::Full {
+            // The log, or the directory it is in, may have been made a moment ago by a process that had no time to
+            // flush their names. Once there is a line, somebody did.
+            sync_dir(parent_of(path))?;
+            sync_if_allowed(parent_of(parent_of(path)))?;
         }
         Ok(Self { file: Arc::new(file), path: path.to_owned(), end, durability, poisoned: false })
     }
@@ -151,10 +153,34 @@ fn regular_len(file: &File, path: &Path) -> Result<u64, ConversationError> {
     Err(ConversationError::io("open", path, error))
 }
 
+/// The directory that the last name of `path` is in.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    }
+}
+
 /// Makes names made or removed in `dir` durable.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), ConversationError> {
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    File::open(dir).and_then(|file| file.sync_all()).map_err(|error| ConversationError::io("sync", dir, error))
+    open_and_sync(dir).map_err(|error| ConversationError::io("sync", dir, error))
+}
+
+/// Like [`sync_dir`], for a directory that is not ours and that we may not be allowed to read.
+fn sync_if_allowed(dir: &Path) -> Result<(), ConversationError> {
+    match open_and_sync(dir) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        other => other.map_err(|error| ConversationError::io("sync", dir, error)),
+    }
+}
+
+fn open_and_sync(dir: &Path) -> io::Result<()> {
+    match File::open(dir)?.sync_all() {
+        // Some file systems know no such thing, and say so.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        outcome => outcome,
+    }
 }
 
 #[cfg(test)]

@@ -48,7 +48,10 @@ impl WriterLock {
                 Err(TryLockError::Error(error)) => return Err(ConversationError::io("lock", &path, error)),
             }
         }
-        sign(&file, who).map_err(|error| ConversationError::io("sign the lock", &path, error))?;
+        if let Err(error) = sign(&file, who) {
+            // The lock is held all the same, and whoever wants to free a full disk needs it.
+            tracing::debug!(%error, "the lock could not be signed");
+        }
         Ok(Self { file })
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::ConversationError;
-use crate::log::{Index, LogFile, sync_dir};
+use crate::log::{Index, LogFile, parent_of, sync_dir};
 
 /// The rest of an interrupted append: bytes after the last newline that are no JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +44,12 @@ fn keep(log: &File, offset: u64, bytes: u64, path: &Path) -> Result<PathBuf, Con
         let fail = |error| ConversationError::io("keep the torn tail as", &copy_path, error);
         match File::options().write(true).create_new(true).mode(0o600).open(&copy_path) {
             Ok(mut copy) => {
-                copy_range(log, offset, bytes, &mut copy).and_then(|()| copy.sync_all()).map_err(fail)?;
-                sync_dir(path.parent().unwrap_or(Path::new(".")))?;
+                if let Err(error) = copy_range(log, offset, bytes, &mut copy).and_then(|()| copy.sync_all()) {
+                    // The tail still stands in the log; a part of it beside it would only mislead.
+                    let _ = std::fs::remove_file(&copy_path);
+                    return Err(fail(error));
+                }
+                sync_dir(parent_of(path))?;
                 return Ok(copy_path);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
