@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::args::DemoArgs;
 use crate::demo::scene::Scene;
 use crate::demo::timeline::Timeline;
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, path_text};
 
 pub(crate) async fn run(args: DemoArgs, output: Output) -> Result<ExitCode, Failure> {
     let dir = make_dir(args.dir)?;
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: DemoArgs, output: Output) -> Result<ExitCode, Fail
 
     let timeline = Timeline::of(&driver.requests(), &scene);
     let document = json!({
-        "dir": dir, "workdir": scene.dir(), "conversation": context, "requests": timeline.document(),
+        "dir": path_text(&dir), "workdir": path_text(scene.dir()), "conversation": path_text(&context), "requests": timeline.document(),
         "replay": {"bytes": after.len(), "identical": true},
     });
     output.result(&document, || {

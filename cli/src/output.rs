@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use attache_runtime::ConversationError;
@@ -53,6 +54,11 @@ impl From<ConversationError> for Failure {
             _ => Self::operation(error.code(), message),
         }
     }
+}
+
+/// A path as text for a document. JSON holds no path that is not UTF-8, and its serialiser refuses one.
+pub(crate) fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// Where a command's result goes.
@@ -115,4 +121,20 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 
 fn println_or_ignore(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn every_path_can_stand_in_a_document() {
+        for (path, text) in [(&b"/a/b"[..], "/a/b"), (b"", ""), (b"a\xffb", "a\u{fffd}b"), (b"\xf0\x9f", "\u{fffd}")] {
+            let document = json!({"out": path_text(Path::new(OsStr::from_bytes(path)))});
+            assert_eq!(document, json!({"out": text}), "{path:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! `attache attach`: one tool result in one turn.
 
+use std::error::Error;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +17,10 @@ const MAX_RESULT: u64 = 64 << 20;
 pub(crate) async fn run(args: AttachArgs, output: Output) -> Result<ExitCode, Failure> {
     let settings = settings(&args)?;
     let result = ToolResult::read(&args)?;
-    let work = WorkDir::open(&args.workdir).map_err(|error| Failure::input("workdir_not_usable", error.to_string()))?;
+    let work = WorkDir::open(&args.workdir).map_err(|error| {
+        let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+        Failure::input("workdir_not_usable", format!("{error}{cause}"))
+    })?;
     let options = args.conversation.options("attach").with_intake(settings.intake());
     let mut conversation = Conversation::open(&args.conversation.dir, options).await?;
 

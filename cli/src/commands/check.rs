@@ -8,7 +8,7 @@ use attache_runtime::{Conversation, OpenOptions, View};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
-use crate::output::{BAD_INPUT, Failure, Output};
+use crate::output::{BAD_INPUT, Failure, Output, path_text};
 use crate::progress::Progress;
 
 pub(crate) async fn run(args: CheckArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -55,8 +55,10 @@ fn log_document(log: &LogReport) -> Value {
             json!({"line": damage.line, "offset": damage.offset, "bytes": damage.bytes, "reason": damage.reason})
         })
         .collect();
-    let torn =
-        log.torn.as_ref().map(|torn| json!({"offset": torn.offset, "bytes": torn.bytes, "kept_as": torn.kept_as}));
+    let torn = log.torn.as_ref().map(|torn| {
+        let kept_as = torn.kept_as.as_deref().map(path_text);
+        json!({"offset": torn.offset, "bytes": torn.bytes, "kept_as": kept_as})
+    });
     json!({
         "messages": log.messages,
         "bytes": log.bytes,

@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use serde_json::json;
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, path_text};
 
 pub(crate) fn completions(args: &CompletionsArgs, output: Output) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn man(args: &ManArgs, output: Output) -> Result<ExitCode, Failure> {
     std::fs::create_dir_all(dir)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), dir))
         .map_err(|error| failure(dir, &error))?;
-    output.result(&json!({"out": dir}), || format!("{}\n", dir.display()))?;
+    output.result(&json!({"out": path_text(dir)}), || format!("{}\n", dir.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
