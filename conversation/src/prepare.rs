@@ -71,15 +71,20 @@ pub(crate) async fn prepare(json: &str, intake: Intake, store: &dyn BlobStore) -
 impl Prepared {
     /// No empty text block is ever written: services refuse it, and the message with it, for ever after.
     fn drop_empty_texts(&mut self) -> Result<(), ConversationError> {
-        loop {
-            let scan = check_message(&self.line)?;
-            let Some(block) = scan.blocks.iter().find(|block| matches!(block.found, Found::EmptyText)) else {
-                return Ok(());
-            };
-            let (range, with) = without_element(&self.line, block.start, block.end);
-            self.line.replace_range(range, &with);
+        let scan = check_message(&self.line)?;
+        let empty = scan.blocks.iter().filter(|block| matches!(block.found, Found::EmptyText));
+        let mut line = String::with_capacity(self.line.len());
+        let mut copied = 0;
+        for block in empty {
+            line.push_str(&self.line[copied..block.start]);
+            copied = end_without_element(&mut line, &self.line, block.end);
             self.notes.push("an empty text block was left out".to_owned());
         }
+        if copied > 0 {
+            line.push_str(&self.line[copied..]);
+            self.line = line;
+        }
+        Ok(())
     }
 
     /// A record that came with the message, from another log perhaps, may name a blob that did not. It is kept, since
@@ -124,17 +129,17 @@ impl Prepared {
     }
 }
 
-/// Which range to replace by what, so that the element at `start..end` of an array goes, and one comma with it.
-fn without_element(line: &str, start: usize, end: usize) -> (std::ops::Range<usize>, String) {
-    let after = &line[end..];
-    let before = &line[..start];
-    if let Some(rest) = after.trim_ascii_start().strip_prefix(',') {
-        return (start..line.len() - rest.len(), String::new());
+/// Ends `before`, which holds everything in front of an element of an array that ends at `end` of `line`, so that the
+/// element goes and one comma with it. Returns where to go on.
+fn end_without_element(before: &mut String, line: &str, end: usize) -> usize {
+    if let Some(rest) = line[end..].trim_ascii_start().strip_prefix(',') {
+        return line.len() - rest.trim_ascii_start().len();
     }
-    if let Some(rest) = before.trim_ascii_end().strip_suffix(',') {
-        return (rest.len()..end, String::new());
+    match before.trim_ascii_end().strip_suffix(',') {
+        Some(elements) => before.truncate(elements.len()),
+        None => before.push_str(&text_block(EMPTY_MESSAGE).to_string()),
     }
-    (start..end, text_block(EMPTY_MESSAGE).to_string())
+    end
 }
 
 /// Stores the image of one inline block; the bytes alone decide its type.

@@ -39,11 +39,13 @@ impl WriterLock {
             .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
             .open(&path)
             .map_err(|error| ConversationError::io("open the lock", &path, error))?;
-        let deadline = Instant::now() + wait;
+        // A wait beyond what clocks can tell has no end.
+        let deadline = Instant::now().checked_add(wait);
+        let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
         loop {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(POLL),
+                Err(TryLockError::WouldBlock) if in_time() => std::thread::sleep(POLL),
                 Err(TryLockError::WouldBlock) => return Err(ConversationError::locked(dir, &holder(&file), wait)),
                 Err(TryLockError::Error(error)) => return Err(ConversationError::io("lock", &path, error)),
             }
@@ -95,5 +97,6 @@ mod tests {
         assert!(text.contains(&format!("process {} (first test)", std::process::id())), "{text}");
         drop(first);
         WriterLock::acquire(dir.path(), "second", Duration::ZERO).unwrap();
+        WriterLock::acquire(dir.path(), "patient", Duration::MAX).unwrap();
     }
 }

@@ -105,6 +105,14 @@ fn empty_texts_are_left_out_without_touching_the_rest() {
         (format!("[{empty} , {empty},{text} ,{empty}]"), format!("[{text} ]")),
         (format!("[{empty}]"), r#"[{"type":"text","text":"(empty message)"}]"#.to_owned()),
         (format!("[{empty},{empty}]"), r#"[{"type":"text","text":"(empty message)"}]"#.to_owned()),
+        (
+            format!(r#"[{empty},{{"type":"tool_result","content":[{text},{empty},{empty} ]}},{empty},{empty}]"#),
+            format!(r#"[{{"type":"tool_result","content":[{text}]}}]"#),
+        ),
+        (
+            format!(r#"[{{"type":"tool_result","content":[{empty}]}},{empty}]"#),
+            r#"[{"type":"tool_result","content":[{"type":"text","text":"(empty message)"}]}]"#.to_owned(),
+        ),
     ] {
         let prepared = prepared(&format!(r#"{{"role":"user","content":{content}}}"#), &store);
         let written: Value = serde_json::from_str(&prepared.line).unwrap();
@@ -112,6 +120,16 @@ fn empty_texts_are_left_out_without_touching_the_rest() {
         assert_eq!(written["content"], expected, "{content}");
         assert!(!prepared.notes.is_empty());
     }
+}
+
+/// Each that is left out costs one step, not a look at the whole message.
+#[test]
+fn a_message_of_many_empty_texts() {
+    let count = 20_000;
+    let content = [r#"{"type":"text","text":""}"#].repeat(count).join(", ");
+    let prepared = prepared(&format!(r#"{{"role":"user","content":[{content}]}}"#), &MemoryStore::new());
+    assert_eq!(prepared.line, r#"{"role":"user","content":[{"type":"text","text":"(empty message)"}]}"#);
+    assert_eq!(prepared.notes.len(), count);
 }
 
 #[test]
