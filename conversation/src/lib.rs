@@ -22,6 +22,7 @@ mod cores;
 mod entry;
 mod error;
 mod intake;
+mod json;
 mod lines;
 mod log;
 mod options;

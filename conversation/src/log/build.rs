@@ -13,11 +13,11 @@ use crate::log::index::{Damage, Index, MAX_LINE};
 use crate::log::recover::TornTail;
 use crate::scan::{Line, Look, scan_line};
 
-/// How much of the file one task takes: large enough to amortise the hand-over, small enough that the buffers of a few
-/// cores stay far below the memory that opening may take.
-const RANGE: u64 = 4 << 20;
+/// How much of the file one task takes: large enough to amortise the hand-over, small enough to stay in a core's cache
+/// while its lines are looked at.
+const RANGE: u64 = 512 << 10;
 /// How much further a range reads at a time to find the end of its last line.
-const EXTEND: u64 = 256 << 10;
+const EXTEND: u64 = 64 << 10;
 /// More readers than this only wait for memory.
 const MAX_READERS: usize = 8;
 const BOM: &[u8] = b"\xef\xbb\xbf";
