@@ -14,12 +14,11 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use attache_conversation::{Conversation, ConversationError, RenderOptions, clean};
-use attache_workdir_fs::WorkDir;
+use attache_workdir_fs::{Cancel, WorkDir};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use serde_json::json;
 
-use crate::cancel::Cancel;
 use crate::driver::{Driver, DriverError, Request, ToolCall};
 use crate::message::tool_message_with_status;
 use crate::settings::Settings;

@@ -4,9 +4,9 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use attache_conversation::text_block;
+use attache_workdir_fs::Cancel;
 use serde_json::{Value, json};
 
-use crate::cancel::Cancel;
 use crate::tool::ToolSpec;
 
 /// Something that answers a conversation: a client of a model service, or a script.

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use attache_workdir_fs::Cancel;
 use serde_json::Value;
 
-use crate::cancel::Cancel;
 use crate::driver::{Driver, DriverError, ModelInfo, Reply, Request};
 
 /// A driver that answers from a script, entry by entry. A script that runs out is an error, and so is one that is not

@@ -41,19 +41,33 @@
 //!
 //! Unix only: the guarantees lean on descriptors, and Linux and macOS are what is tested for.
 
+mod blocking;
+mod cancel;
+mod change;
 mod error;
+mod file_error;
+mod file_system;
 mod open_file;
 mod options;
 mod quote;
 mod rel_path;
 mod similar;
 mod snapshot;
+mod target;
+mod text;
+mod text_stream;
 mod walk;
 mod work_dir;
 
+pub use cancel::Cancel;
+pub use change::{Edit, Operation, WriteIntent, Written};
 pub use error::{FsError, FsErrorKind, OpenRootError};
+pub use file_error::{FileError, FileErrorKind};
+pub use file_system::FileSystem;
 pub use open_file::OpenFile;
 pub use options::{HardLinks, Walk, WorkDirOptions};
 pub use rel_path::RelPath;
 pub use snapshot::{FileVersion, Snapshot};
+pub use target::{DirEntry, FileKind, Info, Target, Version};
+pub use text_stream::TextStream;
 pub use work_dir::WorkDir;

@@ -31,6 +31,28 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// `text` with everything escaped that could break or reorder the line it is shown in; `None` if there is nothing of the kind.
+///
+/// Milder than [`Quoted`]: what is shown is typed again, and a name may well hold an odd space or an accent.
+pub(crate) fn plain(text: &str) -> Option<String> {
+    let tricks = |c: char| c.is_control() || is_reordering(c);
+    text.contains(tricks).then(|| {
+        text.chars().fold(String::with_capacity(text.len() + 8), |mut shown, c| {
+            if tricks(c) {
+                shown.extend(c.escape_unicode());
+            } else {
+                shown.push(c);
+            }
+            shown
+        })
+    })
+}
+
+/// Line and paragraph separators, and the characters that change the order of what is printed around them.
+fn is_reordering(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{061C}' | '\u{200E}'..='\u{200F}')
+}
+
 fn needs_escape(c: char) -> bool {
     c == '\'' || c.is_control() || (c != ' ' && c.is_whitespace()) || is_combining_mark(c) || is_invisible(c)
 }
@@ -61,6 +83,18 @@ mod tests {
             ("\u{2028}\u{1b}[0m\u{feff}", r"'\u{2028}\u{1b}[0m\u{feff}'"),
         ] {
             assert_eq!(Quoted(name).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn plain_text_stays_and_tricks_do_not() {
+        for same in ["a.png", "it's \"so\"", "4\u{202f}PM", "e\u{301}", "日本語/\u{200d}"] {
+            assert_eq!(plain(same), None);
+        }
+        for (text, shown) in
+            [("a\nb", r"a\u{a}b"), ("\u{202e}x\u{2028}", r"\u{202e}x\u{2028}"), ("\u{7f}\0", r"\u{7f}\u{0}")]
+        {
+            assert_eq!(plain(text).as_deref(), Some(shown));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Reading one state of a file that others may be writing to.
 
+use std::fmt;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 
@@ -55,6 +56,14 @@ impl FileVersion {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
+    }
+}
+
+/// Five numbers in hexadecimal, in the order of the fields: enough to tell versions apart, and not meant to be read back.
+impl fmt::Display for FileVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, inode, size, modified, changed } = self;
+        write!(f, "{device:x}-{inode:x}-{size:x}-{:x}.{:x}-{:x}.{:x}", modified.0, modified.1, changed.0, changed.1)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Asks work to stop: a call to a model, a tool. Clones are the same request.
+/// Asks work to stop: a read, a call to a model, a tool. Clones are the same request.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<watch::Sender<bool>>);
 
