@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::error::ConversationError;
 use crate::intake::{Intake, decode_base64};
+use crate::lenient::with_whole_characters;
 use crate::log::MAX_LINE;
 use crate::record::{FileBlock, record_block, text_block};
 use crate::refusal::{Refusal, RefusalCode};
@@ -35,6 +36,9 @@ pub(crate) struct Prepared {
 /// Checks that a text can be a message, without changing or storing anything.
 pub(crate) fn check_message(json: &str) -> Result<Scan, ConversationError> {
     match scan_line(json, Look::ForAll).map_err(ConversationError::invalid_message)? {
+        Line::Message(Scan { repeated_key: Some(key), .. }) => {
+            Err(ConversationError::invalid_message(format!("the key {key} stands twice in one object")))
+        }
         Line::Message(scan) => Ok(scan),
         Line::Ours(_) | Line::Other => {
             Err(ConversationError::invalid_message("not a message: it needs to be an object with a string \"role\""))
@@ -144,7 +148,7 @@ fn end_without_element(before: &mut String, line: &str, end: usize) -> usize {
 
 /// Stores the image of one inline block; the bytes alone decide its type.
 async fn lift_block(block: &str, intake: Intake, store: &dyn BlobStore) -> Result<(String, Lease), Refusal> {
-    let data = inline_data(block)?.into_owned();
+    let data = inline_data(&with_whole_characters(block))?.into_owned();
     let checked = blocking(move || {
         let bytes = decode_base64(&data, intake.max_bytes)?;
         intake.check(&bytes, None).map(|checked| (checked.media_type, bytes))

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::json::{Fault, MAX_DEPTH, check, elements, members};
+use crate::lenient::read_value;
 use crate::record::{FileBlock, file_block};
 
 /// What a line of a log is.
@@ -37,6 +38,9 @@ pub(crate) enum Role {
 pub(crate) struct Scan {
     pub(crate) role: Role,
     pub(crate) blocks: Vec<FoundBlock>,
+    /// A key that stands twice in the message or in one of its blocks, as JSON text. Readers disagree about which of the
+    /// two values counts, and the other one could hold anything. Only looked for with [`Look::ForAll`].
+    pub(crate) repeated_key: Option<Box<str>>,
 }
 
 /// A block at bytes `start..end` of its line.
@@ -82,19 +86,23 @@ pub(crate) fn scan_line(line: &str, look: Look) -> Result<Line, String> {
             "user" => Role::User,
             _ => Role::Other,
         };
-        let blocks = fields.content.map_or_else(Vec::new, |content| find_blocks(line, content, look));
-        return Ok(Line::Message(Scan { role, blocks }));
+        let mut scan = Scan { role, blocks: Vec::new(), repeated_key: None };
+        scan.note_repetition(&fields, look);
+        if let Some(content) = fields.content.filter(|content| look == Look::ForAll || may_hold_image(content)) {
+            collect(line, content, look, Depth::Message, &mut scan);
+        }
+        return Ok(Line::Message(scan));
     }
     let is_ours = fields.kind.and_then(string).is_some_and(|kind| kind.starts_with("attache."));
-    if is_ours { serde_json::from_str(line).map(Line::Ours).map_err(|error| words(&error)) } else { Ok(Line::Other) }
+    if is_ours { read_value(line).map(Line::Ours).map_err(|error| words(&error)) } else { Ok(Line::Other) }
 }
 
-fn find_blocks(line: &str, content: &str, look: Look) -> Vec<FoundBlock> {
-    let mut blocks = Vec::new();
-    if look == Look::ForAll || may_hold_image(content) {
-        collect(line, content, look, Depth::Message, &mut blocks);
+impl Scan {
+    fn note_repetition(&mut self, fields: &Fields<'_>, look: Look) {
+        if look == Look::ForAll && self.repeated_key.is_none() {
+            self.repeated_key = fields.repeated.map(Into::into);
+        }
     }
-    blocks
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,12 +111,13 @@ enum Depth {
     ToolResult,
 }
 
-fn collect(line: &str, content: &str, look: Look, depth: Depth, into: &mut Vec<FoundBlock>) {
+fn collect(line: &str, content: &str, look: Look, depth: Depth, into: &mut Scan) {
     // Only an array has elements; the line was checked, so that nothing else can be wrong.
     let _ = elements(content, |item| {
         let Ok(fields) = Fields::of(item) else { return };
+        into.note_repetition(&fields, look);
         let found = match fields.kind.and_then(string).as_deref() {
-            Some("image") => image(item, &fields, look),
+            Some("image") => image(item, &fields, look, into),
             Some("text") if look == Look::ForAll => empty_text(&fields),
             Some("tool_result") if depth == Depth::Message => {
                 if let Some(inner) = fields.content {
@@ -120,16 +129,17 @@ fn collect(line: &str, content: &str, look: Look, depth: Depth, into: &mut Vec<F
         };
         if let Some(found) = found {
             let start = offset_in(line, item);
-            into.push(FoundBlock { start, end: start + item.len(), found });
+            into.blocks.push(FoundBlock { start, end: start + item.len(), found });
         }
     });
 }
 
-fn image(block: &str, fields: &Fields<'_>, look: Look) -> Option<Found> {
+fn image(block: &str, fields: &Fields<'_>, look: Look, into: &mut Scan) -> Option<Found> {
     let source = Fields::of(fields.source?).ok()?;
+    into.note_repetition(&source, look);
     match &*source.kind.and_then(string)? {
         "file" => {
-            let block: Value = serde_json::from_str(block).ok()?;
+            let block = read_value(block).ok()?;
             file_block(&block).map(Found::File)
         }
         "base64" if look == Look::ForAll => Some(Found::Inline),
@@ -150,6 +160,8 @@ struct Fields<'a> {
     content: Option<&'a str>,
     source: Option<&'a str>,
     text: Option<&'a str>,
+    /// One of these keys that stands there more than once.
+    repeated: Option<&'a str>,
 }
 
 impl<'a> Fields<'a> {
@@ -164,7 +176,9 @@ impl<'a> Fields<'a> {
                 Some("text") => &mut fields.text,
                 _ => return,
             };
-            *field = Some(value);
+            if field.replace(value).is_some() {
+                fields.repeated = Some(key);
+            }
         })?;
         Ok(fields)
     }

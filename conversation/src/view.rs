@@ -9,6 +9,7 @@ use attache_blobstore::{BlobId, BlobStore, CheckOptions, CheckProgress, CheckRep
 use serde_json::Value;
 
 use crate::error::ConversationError;
+use crate::lenient::read_value;
 use crate::log::{BLOBS_NAME, Index, IndexedImage, LOG_NAME, LogReport, build, open_for_reading};
 use crate::options::OpenOptions;
 use crate::record::{FileBlock, RecordedSha};
@@ -134,18 +135,25 @@ impl View {
     }
 
     /// The messages as a driver receives them, as values. For a request body use [`render_body`](Self::render_body),
-    /// which does not parse the history and keeps every number as it was written.
+    /// which does not parse the history and keeps every number as it was written. What no value can hold is read as by
+    /// [`read_value`].
     ///
     /// # Errors
     /// `Io`. An image that cannot be shown is no error: it becomes a line.
     pub async fn render(&self, options: RenderOptions) -> Result<Vec<Value>, ConversationError> {
         let body = self.render_body(options, Frame::default()).await?;
-        serde_json::from_slice(&body).map_err(|error| {
-            ConversationError::damaged(format!(
-                "the log at \"{}\" changed while it was read: {error}",
-                self.dir.display()
-            ))
-        })
+        let changed = |error: String| {
+            let dir = self.dir.display();
+            ConversationError::damaged(format!("the log at \"{dir}\" changed while it was read: {error}"))
+        };
+        let messages = match serde_json::from_slice(&body) {
+            Ok(messages) => return Ok(messages),
+            Err(_) => std::str::from_utf8(&body).map_err(|error| changed(error.to_string()))?,
+        };
+        match read_value(messages).map_err(|error| changed(error.to_string()))? {
+            Value::Array(messages) => Ok(messages),
+            _ => Err(changed("it is no list of messages".to_owned())),
+        }
     }
 
     /// A request body: the rendered messages as a JSON array within `frame`, written straight from the log.

@@ -26,6 +26,8 @@ fn a_message_without_images_is_kept_byte_for_byte() {
         r#"{"role":"user","content":"data:image/png;base64,iVBORw0KGgo="}"#,
         r#"{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.org/a.png"}}]}"#,
         r#"{"role":"assistant","content":""}"#,
+        r#"{"role":"user","content":"x","other":1,"other":2}"#,
+        r#"{"role":"user","content":"a\ud83d","n":1e400,"\ude00":-0}"#,
     ] {
         let prepared = prepared(json, &store);
         assert_eq!((prepared.line.as_str(), prepared.lifted, prepared.notes.len()), (json, 0, 0));
@@ -94,6 +96,27 @@ fn data_spelled_with_json_escapes_is_read() {
     assert_eq!(prepared(&json, &store).lifted, 1);
 }
 
+/// Text that was cut in the middle of a character, and numbers beyond every double, are nobody's reason to keep bytes
+/// in the log.
+#[test]
+fn inline_images_beside_what_no_value_can_hold_are_lifted() {
+    let store = MemoryStore::new();
+    let png = fixtures::of(MediaType::Png);
+    let source = inline("image/png", &png)["source"].to_string();
+    let members = &source[1..];
+    for (block, message) in [
+        (format!(r#"{{"type":"image","alt":"\ud83d","source":{source}}}"#), ""),
+        (format!(r#"{{"\ude00":1e400,"type":"image","source":{source}}}"#), ""),
+        (format!(r#"{{"type":"image","source":{{"\ud83d":-1e999,{members}}}"#), ""),
+        (format!(r#"{{"type":"image","source":{source}}}"#), r#""\ud83d":1e400,"#),
+    ] {
+        let prepared = prepared(&format!(r#"{{{message}"role":"user","content":[{block}]}}"#), &store);
+        let record = record_block(BlobId::of(&png), MediaType::Png, png.len() as u64);
+        assert_eq!(prepared.line, format!(r#"{{{message}"role":"user","content":[{record}]}}"#));
+        assert_eq!(prepared.lifted, 1);
+    }
+}
+
 #[test]
 fn empty_texts_are_left_out_without_touching_the_rest() {
     let store = MemoryStore::new();
@@ -143,6 +166,21 @@ fn what_is_no_message_is_refused_with_the_reason() {
         (r#"{"role":1}"#, "role"),
         (r#"{"type":"attache.header","version":1}"#, "role"),
         ("{\"role\":\"user\",\"content\":\"a\nb\"}", "control character"),
+        (r#"{"role":"user","role":"user"}"#, "\"role\" stands twice"),
+        (r#"{"role":"user","content":[{"type":"image"}],"content":"x"}"#, "\"content\" stands twice"),
+        (r#"{"role":"user","content":[{"type":"image","type":"text"}]}"#, "\"type\" stands twice"),
+        (
+            r#"{"role":"user","content":[{"type":"image","source":{"data":"x"},"source":null}]}"#,
+            "\"source\" stands twice",
+        ),
+        (
+            r#"{"role":"user","content":[{"type":"image","source":{"type":"base64","type":"url"}}]}"#,
+            "\"type\" stands twice",
+        ),
+        (
+            r#"{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"a","text":"b"}]}]}"#,
+            "\"text\" stands twice",
+        ),
         (&format!(r#"{{"role":"u","x":{}{}}}"#, "[".repeat(200), "]".repeat(200)), "120 levels"),
     ] {
         let error = run(prepare(json, Intake::default(), &store)).unwrap_err();

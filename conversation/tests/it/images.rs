@@ -32,6 +32,40 @@ fn inline_bytes_never_enter_the_log() {
     assert_eq!(rendered, [message]);
 }
 
+/// Text cut in the middle of a character and numbers beyond every double are in order by JSON's grammar, and other
+/// writers' logs hold them. An image beside them is an image.
+#[test]
+fn records_beside_what_no_value_can_hold_are_records() {
+    let png = fixtures::png(2, 2, 1);
+    let id = BlobId::of(&png);
+    let source = format!(r#"{{"type":"file","sha256":"{id}","media_type":"image/png","bytes":{}}}"#, png.len());
+    let malformed = format!(r#"{{"type":"file","sha256":"{id}","media_type":"\ud83d","bytes":1e400}}"#);
+    let no_name = r#"{"type":"file","sha256":"\ude00","bytes":5}"#;
+    for (block, state) in [
+        (format!(r#"{{"type":"image","source":{source}}}"#), "shown"),
+        (format!(r#"{{"type":"image","alt":"\ud83d","source":{source}}}"#), "shown"),
+        (format!(r#"{{"type":"image","\ud83d":-1e400,"source":{source}}}"#), "shown"),
+        (format!(r#"{{"type":"image","source":{malformed}}}"#), "missing"),
+        (format!(r#"{{"type":"image","source":{no_name}}}"#), "missing"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.run(fixture.open().append(&user(vec![inline(&png)]))).unwrap();
+        fixture.write_log(format!("{{\"role\":\"user\",\"\\udfff\":1e999,\"content\":[{block}]}}\n").as_bytes());
+        assert_eq!(states(&fixture, 5), [state], "{block}");
+        // No half-formed record reaches a driver, in either form of the render pass.
+        let view = fixture.view();
+        let messages = fixture.run(view.render(RenderOptions::newest(5))).unwrap();
+        let body = fixture.run(view.render_body(RenderOptions::newest(5), Default::default())).unwrap();
+        let expected = if state == "shown" { "base64" } else { "[image unavailable: " };
+        assert!(messages[0]["content"][0].to_string().contains(expected), "{messages:?}");
+        assert!(String::from_utf8(body).unwrap().contains(expected), "{block}");
+        if block.contains(&id.to_string()) {
+            let swept = fixture.run(fixture.open().sweep(SweepOptions::default().with_grace(Duration::ZERO))).unwrap();
+            assert_eq!((swept.deleted.len(), swept.kept), (0, 1), "{block}");
+        }
+    }
+}
+
 #[test]
 fn withholding_lasts_over_a_restart_until_it_is_ended() {
     let fixture = Fixture::new();
