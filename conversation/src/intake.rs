@@ -85,7 +85,10 @@ impl Intake {
 fn none_of_the_allowed(bytes: &[u8], declared: Option<MediaType>) -> Refusal {
     let declared = declared.map_or_else(String::new, |declared| format!("declared as {declared}, but "));
     let allowed = MediaType::ALL.map(MediaType::as_str).join(", ");
-    let reason = format!("{declared}the bytes look like {} and are none of {allowed}", describe(bytes));
+    let reason = match describe(bytes) {
+        _ if bytes.is_empty() => format!("{declared}the file is empty, which is none of {allowed}"),
+        found => format!("{declared}the bytes look like {found} and are none of {allowed}"),
+    };
     Refusal::new(RefusalCode::ContentMismatch, reason)
 }
 
@@ -186,6 +189,8 @@ mod tests {
             assert_eq!(code(relabel.check(bytes, Some(MediaType::Png))), RefusalCode::ContentMismatch);
             assert_eq!(code(relabel.check(bytes, None)), RefusalCode::ContentMismatch);
         }
+        let empty = relabel.check(b"", None).unwrap_err().reason;
+        assert_eq!(empty, "the file is empty, which is none of image/png, image/jpeg, image/gif, image/webp");
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn messages_survive_byte_for_byte_in_a_private_file() {
         r#"{"role":"tool","tool_call_id":"c","content":[]}"#,
     ];
     let mut conversation = fixture.open();
-    conversation.log_report();
+    assert!(conversation.log_report().is_clean());
     for line in lines {
         fixture.run(conversation.append_json(line)).unwrap();
     }

@@ -1,4 +1,5 @@
 //! The conversation through its public face, on a real directory.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod images;
 mod log;
