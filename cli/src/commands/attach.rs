@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
+use attache_runtime::conversation::read_value;
 use attache_runtime::{Accepted, Attachment, Conversation, Limits, Settings, Turn, WorkDir, tool_message};
 use serde_json::{Value, json};
 
@@ -81,7 +82,8 @@ impl ToolResult {
         if json.len() as u64 > MAX_RESULT {
             return Err(complain(format!("larger than {MAX_RESULT} bytes")));
         }
-        let value: Value = serde_json::from_slice(&json).map_err(|error| complain(error.to_string()))?;
+        let text = std::str::from_utf8(&json).map_err(|error| complain(format!("not UTF-8: {error}")))?;
+        let value = read_value(text.trim_start_matches('\u{feff}')).map_err(|error| complain(error.to_string()))?;
         let fields = value.as_object().ok_or_else(|| complain("not a JSON object".to_owned()))?;
         let text = match fields.get("content") {
             None | Some(Value::Null) => String::new(),
@@ -109,4 +111,37 @@ fn text(accepted: &Accepted) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &[u8]) -> Result<ToolResult, Failure> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), json).unwrap();
+        ToolResult::from_file(file.path())
+    }
+
+    #[test]
+    fn a_tools_slip_does_not_cost_its_result() {
+        for (json, text, attachments) in [
+            (&b"{}"[..], "", 0),
+            (br#"{"content":null,"attachments":null}"#, "", 0),
+            (b"\xef\xbb\xbf{\"content\":\"x\"}", "x", 0),
+            (
+                br#"{"content":"cut \ud83d","attachments":[{"path":"a\ude00","media_type":"image/png"}]}"#,
+                "cut \u{fffd}",
+                1,
+            ),
+            (br#"{"content":"x","elapsed":1e999,"attachments":[7,{"path":1e400}]}"#, "x", 2),
+            (br#"{"content":"x","attachments":"a.png"}"#, "x", 1),
+        ] {
+            let result = read(json).unwrap();
+            assert_eq!((result.text.as_str(), result.attachments.len()), (text, attachments));
+        }
+        for bad in [&b""[..], b"[]", b"{", b"\xff", br#"{"content":5}"#, br#"{"content":"\ud8"}"#] {
+            assert!(read(bad).is_err(), "{}", String::from_utf8_lossy(bad));
+        }
+    }
 }
