@@ -76,7 +76,7 @@ fn a_cut_at_any_byte_of_the_last_records_loses_nothing_that_was_whole() {
             assert_eq!(fixture.log(), bytes, "a reader changes nothing");
             let mut conversation = fixture.open();
             assert_eq!(conversation.len(), kept, "a writer, cut at {cut}");
-            let torn_bytes = bytes.len() - ends.iter().filter(|end| **end < cut).next_back().map_or(0, |end| end + 1);
+            let torn_bytes = bytes.len() - ends.iter().rfind(|end| **end < cut).map_or(0, |end| end + 1);
             let torn = fixture.dir.path().join("conversation.jsonl.torn-1");
             if is_whole && tail.is_empty() {
                 assert!(!torn.exists() && conversation.log_report().torn.is_none());
