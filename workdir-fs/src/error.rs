@@ -81,6 +81,18 @@ impl FsError {
         }
     }
 
+    /// What the system said, or would say.
+    pub(crate) fn errno(&self) -> Errno {
+        let said = self.cause.as_ref().and_then(Errno::from_io_error);
+        said.unwrap_or(match self.reason {
+            Reason::Missing => Errno::NOENT,
+            Reason::Link => Errno::LOOP,
+            Reason::Escape => Errno::XDEV,
+            Reason::PathTooLong { .. } => Errno::NAMETOOLONG,
+            _ => Errno::IO,
+        })
+    }
+
     /// Whether the walk simply found no such entry, so that a look for a similar spelling makes sense.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.reason, Reason::Missing)
@@ -292,7 +304,7 @@ impl FsError {
     pub(crate) fn from_open(errno: Errno) -> Self {
         match errno {
             // A middle component that is a file holds nothing, so nothing was found in it.
-            Errno::NOENT | Errno::NOTDIR => Self::missing(),
+            Errno::NOENT | Errno::NOTDIR => Self { reason: Reason::Missing, cause: Some(errno.into()) },
             Errno::LOOP => Self::link(),
             Errno::XDEV => Self::escape_attempt(errno.into()),
             // Sockets cannot be opened at all, and devices without a driver behind them say the same.

@@ -162,10 +162,6 @@ impl FileError {
         Self::cannot(FileErrorKind::NotRegularFile, doing, target.display(), "not a regular file")
     }
 
-    pub(crate) fn not_directory(doing: Doing, target: &Target) -> Self {
-        Self::cannot(FileErrorKind::NotDirectory, doing, target.display(), "not a directory")
-    }
-
     /// What was looked at claims `size` bytes.
     pub(crate) fn too_large(doing: Doing, target: &Target, size: u64, limit: u64) -> Self {
         let why = format_args!("{size} bytes exceeds the {limit}-byte limit");

@@ -5,6 +5,7 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 
 use rustix::buffer::spare_capacity;
+use rustix::fs::Stat;
 use rustix::io::{Errno, pread};
 
 use crate::{FsError, RelPath};
@@ -49,6 +50,21 @@ impl FileVersion {
             size: metadata.size(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::allow_attributes,
+        reason = "the types of these fields differ by platform"
+    )]
+    pub(crate) fn of_stat(stat: &Stat) -> Self {
+        Self {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
     }
 

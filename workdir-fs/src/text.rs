@@ -10,6 +10,9 @@ use crate::target::Target;
 /// A NUL among this many bytes at the start makes a file binary.
 pub(crate) const BINARY_PROBE: usize = 8192;
 
+/// The largest file, in bytes, whose old text is handed out as the basis of a diff: 10 MiB.
+pub(crate) const MAX_BASIS: u64 = 10 << 20;
+
 /// The UTF-8 byte order mark.
 pub(crate) const BOM: &str = "\u{feff}";
 

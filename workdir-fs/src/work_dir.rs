@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 
 use crate::options::{Walk, WorkDirOptions};
 use crate::{FsError, FsErrorKind, OpenFile, OpenRootError, RelPath, Snapshot, rel_path, similar, walk};
@@ -116,6 +117,25 @@ impl WorkDir {
     pub fn read(&self, path: &RelPath, max_bytes: u64, buffer: &mut Vec<u8>) -> Result<Snapshot, FsError> {
         buffer.clear();
         self.open_file(path)?.read_snapshot(max_bytes, buffer)
+    }
+
+    pub(crate) fn options(&self) -> WorkDirOptions {
+        self.inner.options
+    }
+
+    /// The directory `path`, components joined by `/`, or the folder itself where that is empty. Through no link.
+    pub(crate) fn open_dir(&self, path: &str) -> Result<Dir, Errno> {
+        let Inner { dir, walk, .. } = &*self.inner;
+        if path.is_empty() {
+            return dir.try_clone().map_err(|cause| Errno::from_io_error(&cause).unwrap_or(Errno::IO));
+        }
+        walk::open_dir(*walk, dir, path).map_err(|error| error.errno())
+    }
+
+    /// Whatever is at `path`, for reading. Through no link, and without waiting for the other end of a FIFO.
+    pub(crate) fn open_any(&self, path: &str) -> Result<OwnedFd, Errno> {
+        let Inner { dir, walk, .. } = &*self.inner;
+        walk::open_file(*walk, dir, path).map_err(|error| error.errno())
     }
 
     /// Opens whatever is at `path`, or at the one similar name in the same directory, which is reached by
