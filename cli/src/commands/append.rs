@@ -24,13 +24,13 @@ const MAX_LINE: u64 = 1 << 30;
 
 pub(crate) async fn run(args: AppendArgs, output: Output) -> Result<ExitCode, Failure> {
     let mut input = open(args.file.as_deref())?;
-    check_all(&mut input)?;
+    let checked = check_all(&mut input)?;
     input.rewind().map_err(|error| read_failure(&error))?;
 
     let intake = Intake { verify: args.checks.verify.into(), ..Intake::default() };
     let options = args.conversation.options("append").with_intake(intake);
     let mut conversation = Conversation::open(&args.conversation.dir, options).await?;
-    let done = append_all(&mut conversation, &input).await?;
+    let done = append_all(&mut conversation, input.take(checked)).await?;
 
     let document = json!({"appended": done.appended, "lifted": done.lifted, "notes": done.notes_only()});
     output.result(&document, || done.text())?;
@@ -79,11 +79,13 @@ fn spool(mut from: impl Read) -> Result<File, Failure> {
     Ok(spool)
 }
 
-fn check_all(input: &mut File) -> Result<(), Failure> {
+/// Returns how many bytes were checked. What a file gains later is not appended: it may be the log itself.
+fn check_all(input: &mut File) -> Result<u64, Failure> {
     let total = input.metadata().map_or(0, |metadata| metadata.len());
     let mut progress = Progress::new("checking");
     let mut done = 0;
-    for line in Lines::new(input) {
+    let mut lines = Lines::new(input);
+    for line in &mut lines {
         let Line { number, text } = line?;
         done += text.len() as u64;
         progress.set(done, total);
@@ -92,11 +94,11 @@ fn check_all(input: &mut File) -> Result<(), Failure> {
                 .map_err(|error| Failure::from(error).within(format!("line {number}")))?;
         }
     }
-    Ok(())
+    Ok(lines.bytes)
 }
 
-async fn append_all(conversation: &mut Conversation, input: &File) -> Result<Done, Failure> {
-    let total = input.metadata().map_or(0, |metadata| metadata.len());
+async fn append_all(conversation: &mut Conversation, input: io::Take<File>) -> Result<Done, Failure> {
+    let total = input.limit();
     let mut progress = Progress::new("appending");
     let (mut done, mut read) = (Done::default(), 0);
     let mut batch = Batch::default();
@@ -154,14 +156,16 @@ struct Line {
     text: String,
 }
 
-struct Lines<'a> {
-    reader: BufReader<&'a File>,
+struct Lines<R> {
+    reader: BufReader<R>,
     number: usize,
+    /// How many bytes were read, blank lines and line ends included.
+    bytes: u64,
 }
 
-impl<'a> Lines<'a> {
-    fn new(file: &'a File) -> Self {
-        Self { reader: BufReader::with_capacity(256 << 10, file), number: 0 }
+impl<R: Read> Lines<R> {
+    fn new(from: R) -> Self {
+        Self { reader: BufReader::with_capacity(256 << 10, from), number: 0, bytes: 0 }
     }
 
     fn read(&mut self) -> Result<Option<Line>, Failure> {
@@ -172,6 +176,7 @@ impl<'a> Lines<'a> {
                 return Ok(None);
             }
             self.number += 1;
+            self.bytes += bytes.len() as u64;
             let number = self.number;
             if bytes.len() as u64 == MAX_LINE {
                 return Err(bad_line(number, &format!("longer than {MAX_LINE} bytes")));
@@ -187,7 +192,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Iterator for Lines<'_> {
+impl<R: Read> Iterator for Lines<R> {
     type Item = Result<Line, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -205,4 +210,41 @@ fn read_failure(error: &io::Error) -> Failure {
 
 fn spool_failure(error: &io::Error) -> Failure {
     Failure::operation("io_error", format!("could not keep the messages in a temporary file: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use attache_runtime::OpenOptions;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_log_can_be_appended_to_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut conversation = Conversation::open(dir.path(), OpenOptions::default()).await.unwrap();
+        let message = format!(r#"{{"role":"user","content":"{}"}}"#, "x".repeat(BATCH_BYTES / 3));
+        for _ in 0..5 {
+            conversation.append_json(&message).await.unwrap();
+        }
+        let mut input = File::open(dir.path().join("conversation.jsonl")).unwrap();
+        let checked = check_all(&mut input).unwrap();
+        input.rewind().unwrap();
+        let done = append_all(&mut conversation, input.take(checked)).await.unwrap();
+        assert_eq!((done.appended, conversation.len()), (5, 10));
+    }
+
+    #[tokio::test]
+    async fn what_a_file_gains_after_it_was_checked_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut conversation = Conversation::open(dir.path(), OpenOptions::default()).await.unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"{\"role\":\"user\"}\n\n{\"role\":\"tool\"}\r\n").unwrap();
+        file.rewind().unwrap();
+        let checked = check_all(&mut file).unwrap();
+        file.write_all(b"not checked\n").unwrap();
+        file.rewind().unwrap();
+        assert_eq!(append_all(&mut conversation, file.take(checked)).await.unwrap().appended, 2);
+    }
 }
