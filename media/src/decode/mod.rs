@@ -7,7 +7,8 @@
 //!   the first; the walk has checked the CRC of every chunk. Missing pixel data is an error. An Adler-32 that is not there
 //!   at all, after the last pixel, is none: libpng lets that pass too.
 //! - `zune-jpeg`, even when strict, fills up with zeros where a scan meets a marker too early, and knows no checksum,
-//!   because JPEG has none. [`scan`] therefore reads all entropy-coded data first and counts blocks.
+//!   because JPEG has none. [`scan`] therefore reads all entropy-coded data first and counts blocks. Frames of a motion JPEG
+//!   get the tables they leave out first ([`tables`]).
 //! - `image-webp` reports data that ends early. It may read a few bytes past the RIFF size, so it gets no more than that.
 //!   WebP has no checksum either.
 //! - `gif` says so when an image's data ends early. The end code after the last pixel may be missing, since common
@@ -18,6 +19,7 @@
 mod block;
 mod huffman;
 mod scan;
+mod tables;
 
 use std::io::Cursor;
 use std::num::NonZeroU64;
@@ -106,6 +108,7 @@ fn png(bytes: &[u8], size: Dimensions) -> Result<(), Refusal> {
 
 /// At most about 12 bytes a pixel: three for the result, and a progressive image's coefficients.
 fn jpeg(bytes: &[u8]) -> Result<(), Refusal> {
+    let bytes = &*tables::completed(bytes);
     scan::check(bytes).map_err(Refusal::Reason)?;
     let options = DecoderOptions::default()
         .set_strict_mode(true)

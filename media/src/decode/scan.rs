@@ -6,6 +6,7 @@
 
 use super::block::{Band, Blocks, Stop};
 use super::huffman::{Bits, Table};
+use super::tables::DHT;
 use crate::container::{JpegStep, JpegWalk};
 use crate::error::{Reason, fault};
 
@@ -41,7 +42,6 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Reason> {
     }
 }
 
-const DHT: u8 = 0xc4;
 const DRI: u8 = 0xdd;
 
 #[derive(Default)]

@@ -185,6 +185,31 @@ fn a_jpeg_with_endless_scans() {
     assert_eq!(reason(&many, MediaType::Jpeg), "it has more than 100 scans");
 }
 
+/// Frames of a motion JPEG: the typical tables are meant, and they alone.
+#[test]
+fn jpegs_without_tables_of_codes() {
+    for (name, typical) in [
+        ("baseline-420.jpg", true),
+        ("baseline-444-restarts.jpg", true),
+        ("orientation-6.jpg", true),
+        ("baseline-cmyk.jpg", true),
+        ("progressive-420.jpg", false),
+    ] {
+        let good = sample(name);
+        let mut bytes = good[..2].to_vec();
+        let mut at = 2;
+        while good[at + 1] != 0xda {
+            let end = at + 2 + usize::from(u16::from_be_bytes([good[at + 2], good[at + 3]]));
+            if good[at + 1] != 0xc4 {
+                bytes.extend_from_slice(&good[at..end]);
+            }
+            at = end;
+        }
+        bytes.extend_from_slice(&good[at..]);
+        assert_eq!(decode(&bytes, MediaType::Jpeg).is_ok(), typical, "{name}");
+    }
+}
+
 #[test]
 fn a_gif_whose_pixels_end_early() {
     let gif = fixtures::gif();
