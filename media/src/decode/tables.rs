@@ -10,7 +10,7 @@ pub(super) fn completed(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut walk = JpegWalk::new(bytes);
     loop {
         match walk.next() {
-            Ok(JpegStep::Frame(..)) => {}
+            Ok(JpegStep::Frame(BASELINE, _)) => {}
             Ok(JpegStep::Segment(code, _)) if code != DHT => {}
             Ok(JpegStep::Scan(..)) => break,
             _ => return Cow::Borrowed(bytes),
@@ -22,6 +22,8 @@ pub(super) fn completed(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 pub(super) const DHT: u8 = 0xc4;
+/// The only kind of frame that a motion JPEG has.
+const BASELINE: u8 = 0xc0;
 
 /// ITU-T T.81, tables K.3 to K.6: kind and number of each, how many codes there are of each length, their symbols.
 #[rustfmt::skip]
