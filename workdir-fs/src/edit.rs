@@ -64,3 +64,7 @@ pub(crate) fn apply(bytes: Vec<u8>, edit: &Edit, target: &Target) -> Result<Edit
 fn count(lf: &str, old: &str) -> usize {
     if old.is_empty() { 0 } else { memmem::find_iter(lf.as_bytes(), old.as_bytes()).count() }
 }
+
+#[cfg(test)]
+#[path = "edit_tests.rs"]
+mod tests;

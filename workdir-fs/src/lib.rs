@@ -44,6 +44,8 @@
 mod blocking;
 mod cancel;
 mod change;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod edit;
 mod error;
 mod file_error;
