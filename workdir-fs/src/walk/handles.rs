@@ -33,14 +33,24 @@ pub(super) fn open_dir(start: &Dir, path: &str) -> Result<Dir, FsError> {
 
 /// Opens the directory `name` of `dir`.
 fn step(dir: &Dir, name: &str) -> Result<Dir, FsError> {
-    insist(|| dir.open_dir_nofollow(name), lost_race).map_err(|cause| {
-        // Systems report "not a directory" for a link as well. The second look only picks the words: nothing is opened after it.
-        let is_link = || dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink());
-        match Errno::from_io_error(&cause) {
-            Some(Errno::NOTDIR) if is_link() => FsError::link(),
-            _ => classify(cause),
-        }
-    })
+    let open = || {
+        dir.open_dir_nofollow(name).map_err(|cause| match Errno::from_io_error(&cause) {
+            Some(Errno::NOTDIR) => no_directory(dir, name).into(),
+            _ => cause,
+        })
+    };
+    insist(open, lost_race).map_err(classify)
+}
+
+/// What `name` is instead. Systems report "not a directory" for a link as well; this second look picks the words, and nothing is
+/// opened after it.
+fn no_directory(dir: &Dir, name: &str) -> Errno {
+    match dir.symlink_metadata(name) {
+        Ok(found) if found.is_symlink() => Errno::LOOP,
+        // It became one since.
+        Ok(found) if found.is_dir() => Errno::AGAIN,
+        _ => Errno::NOTDIR,
+    }
 }
 
 fn open_last(dir: &Dir, name: &str) -> Result<OwnedFd, FsError> {
