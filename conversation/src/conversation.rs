@@ -1,5 +1,6 @@
 //! A conversation to write to.
 
+use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::ops::Deref;
 use std::os::unix::fs::DirBuilderExt;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use crate::entry::{Entry, LOG_VERSION};
 use crate::error::ConversationError;
 use crate::intake::Intake;
-use crate::log::{BLOBS_NAME, Index, LOG_NAME, LogFile, WriterLock, build, parent_of, recover, sync_dir};
+use crate::log::{BLOBS_NAME, Index, LOG_NAME, LogFile, WriterLock, build, mentions, parent_of, recover, sync_dir};
 use crate::options::OpenOptions;
 use crate::prepare::{Prepared, check_message, prepare};
 use crate::view::{View, refuse_newer};
@@ -208,7 +209,7 @@ impl Conversation {
         Ok(value)
     }
 
-    /// Deletes blobs that no record names, under the writer's lock.
+    /// Deletes blobs that no record and no other text of the log names, under the writer's lock.
     ///
     /// # Errors
     /// `Damaged` if any line of the log cannot be read, since it may name any blob; `Blob` if a named blob is missing,
@@ -221,9 +222,26 @@ impl Conversation {
                 report.damaged_lines, first.line, first.reason
             )));
         }
-        sweep(self.view.store.as_ref(), &self.view.roots(), options)
+        let mut roots = self.view.roots();
+        self.add_mentioned(&mut roots).await?;
+        sweep(self.view.store.as_ref(), &roots, options)
             .await
             .map_err(|error| ConversationError::blob("the sweep stopped", error))
+    }
+
+    /// Adds the blobs that are named anywhere else in the log's text, as far as they are there: unlike a record's blob,
+    /// what another tool's line names need not be.
+    async fn add_mentioned(&self, roots: &mut HashSet<BlobId>) -> Result<(), ConversationError> {
+        let (log, len, path) = (Arc::clone(&self.view.log), self.view.index.report.bytes, self.view.dir.join(LOG_NAME));
+        let mentioned =
+            blocking(move || mentions(&log, len).map_err(|error| ConversationError::io("read", &path, error))).await?;
+        for id in mentioned {
+            // What cannot be looked at is spared by the sweep itself, which stops there.
+            if !roots.contains(&id) && matches!(self.view.store.contains(id).await, Ok(Some(_))) {
+                roots.insert(id);
+            }
+        }
+        Ok(())
     }
 }
 

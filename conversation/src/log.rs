@@ -12,6 +12,7 @@ mod build;
 mod file;
 mod index;
 mod lock;
+mod mentions;
 mod recover;
 
 pub(crate) use build::build;
@@ -19,6 +20,7 @@ pub(crate) use file::{LogFile, open_for_reading, parent_of, sync_dir};
 pub use index::{Damage, LogReport};
 pub(crate) use index::{Index, IndexedImage, MAX_LINE};
 pub(crate) use lock::WriterLock;
+pub(crate) use mentions::mentions;
 pub use recover::TornTail;
 pub(crate) use recover::recover;
 

@@ -139,7 +139,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Option<(File, u64)>, Conve
             let len = regular_len(&file, path)?;
             Ok(Some((file, len)))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(ConversationError::io("open", path, error)),
     }
 }

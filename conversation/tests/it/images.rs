@@ -166,6 +166,19 @@ fn a_sweep_takes_only_what_no_record_names() {
 }
 
 #[test]
+fn a_sweep_spares_what_other_tools_lines_and_unusual_records_name() {
+    let fixture = Fixture::new();
+    let pngs: Vec<_> = (0..3).map(|seed| fixtures::png(2, 2, seed)).collect();
+    let store = fixture.open().store().clone();
+    let [a, b, c] = [0, 1, 2].map(|at| fixture.run(store.put(pngs[at].clone().into())).unwrap().id);
+    let absent = BlobId::of(b"absent");
+    fixture.write_log(format!("{{\"type\":\"summary\",\"images\":[\"{a}\",\"{absent}\"]}}\n{{\"role\":\"user\",\"content\":{{\"sha256\":\"{b}\"}}}}\n").as_bytes());
+    let options = SweepOptions::default().with_grace(Duration::ZERO).with_dry_run(false);
+    let report = fixture.run(fixture.open().sweep(options)).unwrap();
+    assert_eq!((report.deleted, report.kept), (vec![c], 2));
+}
+
+#[test]
 fn a_sweep_fails_closed_when_a_line_cannot_be_read_or_a_named_blob_is_gone() {
     let fixture = Fixture::new();
     let mut conversation = fixture.open();
