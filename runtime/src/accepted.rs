@@ -42,6 +42,10 @@ pub enum NoteKind {
     Attached,
     /// An accepted image goes by the type of its bytes, which is not the declared one.
     Relabelled,
+    /// Something other than an image was left out of a peer's content, or cut.
+    LeftOut,
+    /// A resource that a peer names: `[resource: …]` before its text, `[resource link, not fetched: …]`.
+    Resource,
 }
 
 /// What became of one attachment, for logs and for the caller. It never holds bytes. As JSON it is
@@ -105,6 +109,11 @@ impl Accepted {
 }
 
 impl Note {
+    /// Every piece of foreign text in `text` has to be cleaned already.
+    pub(crate) fn new(kind: NoteKind, text: String) -> Self {
+        Self { kind, text }
+    }
+
     /// What it is about.
     #[must_use]
     pub fn kind(&self) -> NoteKind {

@@ -100,6 +100,8 @@
 //! # Other ways in
 //!
 //! - [`accept_raw_part`]: base64 in a peer's message. [`accept_data_url`]: the same as a `data:` URL.
+//! - [`mcp::take_result`], [`a2a::take_parts`], [`acp::take_blocks`]: what other protocols call content, whatever shape it
+//!   is in. [`mcp::to_content`], [`a2a::to_parts`] and [`acp::to_blocks`] lead back.
 //! - [`check_bridged`]: the checks alone, for a harness in another process that holds the conversation.
 //! - Messages with inline base64 images can be appended as they are: [`Conversation::append`] lifts the images.
 //!
@@ -122,6 +124,7 @@ mod driver;
 mod keep;
 mod limits;
 mod message;
+mod protocol;
 mod raw_part;
 mod schedule;
 mod scripted;
@@ -136,6 +139,7 @@ pub use bridge::{Bridged, CheckedImage, check_bridged};
 pub use driver::{Driver, DriverError, Modality, ModelInfo, Reply, Request, ToolCall};
 pub use limits::{LimitError, Limits, LimitsBuilder};
 pub use message::{tool_message, tool_message_with_status};
+pub use protocol::{Part, Taken, a2a, acp, mcp};
 pub use raw_part::{RawPart, accept_data_url, accept_raw_part};
 pub use scripted::{ScriptEntry, ScriptedDriver};
 pub use settings::Settings;

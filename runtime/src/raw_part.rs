@@ -99,7 +99,7 @@ async fn check(label: Option<MediaType>, bytes: Vec<u8>, settings: &Settings) ->
 }
 
 /// `data:<type>;base64,<data>`: the type, parameters included, and the data.
-fn split_data_url(url: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_data_url(url: &str) -> Option<(&str, &str)> {
     const SCHEME: &str = "data:";
 
     let url = url.trim_ascii();

@@ -9,6 +9,7 @@ mod equivalence;
 mod labels;
 mod message;
 mod notes;
+mod protocol;
 mod raw_part;
 mod store;
 mod support;
