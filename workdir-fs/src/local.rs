@@ -2,7 +2,7 @@
 //!
 //! 1. [`resolve`]: from a spelling to a key, the path beneath the root without any link in it.
 //! 2. [`place`]: from a key to an open directory and a name in it. Every operation starts here, and follows no link.
-//! 3. [`read`], [`list`], [`write`]: the operations. [`publish`] makes a file visible, [`locks`] lets writers take turns.
+//! 3. [`read`], [`list`], [`mod@write`]: the operations. [`publish`] makes a file visible, [`locks`] lets writers take turns.
 
 mod list;
 mod locks;

@@ -3,6 +3,7 @@
 
 mod fixture;
 mod kinds;
+mod memory;
 mod names;
 mod races;
 mod root;

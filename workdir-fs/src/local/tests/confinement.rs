@@ -146,9 +146,9 @@ fn the_file_itself_is_swapped() {
         // Each time anew: a change may have replaced the link by a file.
         let temp = tree.outside.join("next");
         if side {
-            fs::write(&temp, "inside one").unwrap()
+            fs::write(&temp, "inside one").unwrap();
         } else {
-            symlink(canary.join("x.txt"), &temp).unwrap()
+            symlink(canary.join("x.txt"), &temp).unwrap();
         }
         fs::rename(&temp, &name).unwrap();
         side = !side;
