@@ -81,7 +81,7 @@ async fn kill(works: impl IntoIterator<Item = Work>) -> usize {
 }
 
 fn rounds(rounds: usize) -> impl Iterator<Item = Work> {
-    let round = [Work::Messages, Work::Large, Work::Attach, Work::Large, Work::Blobs];
+    let round = [Work::Messages, Work::Large, Work::Attach, Work::Blobs];
     std::iter::repeat_n(round, rounds).flatten()
 }
 
@@ -97,14 +97,14 @@ async fn kill_until_torn() {
 
 #[tokio::test]
 async fn a_kill_loses_nothing_that_was_acknowledged() {
-    if kill(rounds(8)).await == 0 {
+    if kill(rounds(10)).await == 0 {
         kill_until_torn().await;
     }
 }
 
 #[tokio::test]
 async fn slow_two_hundred_kills_lose_nothing_that_was_acknowledged() {
-    if gate::slow() && kill(rounds(50)).await == 0 {
+    if gate::slow() && kill(rounds(60)).await == 0 {
         kill_until_torn().await;
     }
 }

@@ -1,0 +1,12 @@
+//! The command line from end to end, on real files.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod append;
+mod attach;
+mod confinement;
+mod locking;
+mod render;
+mod session;
+mod store;
+mod text;
+mod withhold;
