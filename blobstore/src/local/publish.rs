@@ -79,6 +79,7 @@ pub(super) fn unique(prefix: &str) -> String {
 }
 
 fn fill(steps: &dyn Steps, durability: Durability, file: &File, bytes: &[u8]) -> io::Result<()> {
+    steps::claim_room(file, bytes.len());
     steps::write(steps, file, bytes)?;
     match durability {
         // After a failed flush the system takes the pages for clean: the file is dropped, and no second flush asked.
