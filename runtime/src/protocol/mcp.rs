@@ -16,7 +16,11 @@ use crate::settings::Settings;
 /// Every image is taken once: image blocks, blobs of embedded resources, and images in structured content or in blocks
 /// of no known shape. Labels are hints; the bytes decide. What is not an image becomes text or a note in its place:
 /// nothing is dropped silently, except for what the protocol does not mean for models (`_meta`, annotations, icons).
-/// Text stays as it is, also where it holds a data URL; base64 too long to stay is left out with a note.
+///
+/// Text stays as it is, also where it holds a data URL. Left out with a note are base64 of more than 1024 characters in
+/// one run (16 384 in all where it is the data of URLs, or wrapped into lines), JSON of no known shape beyond 64 KiB, and
+/// text beyond 1 MiB in all; a text that is an image as a whole, and too long to stay, becomes one.
+///
 /// The limit of a turn does not apply.
 ///
 /// ```

@@ -67,9 +67,26 @@ pub(super) fn is_image(text: &str) -> bool {
     is_one && base64.bytes().all(is_base64)
 }
 
-/// The type of what a field holds, by its first bytes.
-pub(super) fn type_of(data: &str) -> Option<MediaType> {
-    sniff(&head(base64_of(data))?)
+/// What a field holds, in the one spelling of base64 that every reader takes, and its type by its bytes.
+pub(super) fn respelled(data: &str) -> Option<(MediaType, String)> {
+    let base64 = base64_of(data);
+    let media_type = sniff(&decode_base64(base64, u64::MAX).ok()?)?;
+    let symbols = base64.chars().filter(|c| !c.is_ascii_whitespace() && *c != '=');
+    let mut spelled: String = symbols
+        .map(|c| {
+            if c == '-' {
+                '+'
+            } else if c == '_' {
+                '/'
+            } else {
+                c
+            }
+        })
+        .collect();
+    while !spelled.len().is_multiple_of(4) {
+        spelled.push('=');
+    }
+    Some((media_type, spelled))
 }
 
 /// Is the whole string a data URL with base64 that says it is an image, or is one?

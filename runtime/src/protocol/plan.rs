@@ -153,7 +153,8 @@ fn images_in_text(text: &str) -> Option<Value> {
         (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))
     );
     let is_long = is_json && has_long_base64(text);
-    if !is_long && !(is_json && text.contains(";base64,")) {
+    let may_be_list = is_json && text.contains(";base64,");
+    if !is_long && !may_be_list {
         return None;
     }
     let value: Value = serde_json::from_str(trimmed).ok()?;

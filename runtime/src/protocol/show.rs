@@ -5,7 +5,7 @@ use attache_conversation::{FileBlock, clean, file_block, render, unavailable_lin
 use attache_media::MediaType;
 use serde_json::{Value, json};
 
-use crate::protocol::payload::type_of;
+use crate::protocol::payload::respelled;
 
 /// What is done with images.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ fn shown(block: &Value, images: Images<'_>) -> Shown {
     let source = block.get("source").unwrap_or(&Value::Null);
     match (kind.as_str(), text(block, "text"), text(source, "data"), text(source, "url")) {
         ("text", Some(text), ..) => Shown::Text(text),
-        ("image", _, Some(data), _) => inline(data, images),
+        ("image", _, Some(data), _) => inline(&data, images),
         ("image", _, _, Some(url)) => Shown::Link { url },
         ("image", ..) => Shown::Text("[image left out: only the service that keeps it can show it]".to_owned()),
         _ => Shown::Text(format!("[left out: a block of the type \"{}\"]", clean(&kind))),
@@ -97,11 +97,11 @@ fn shown(block: &Value, images: Images<'_>) -> Shown {
 }
 
 /// The bytes decide the type on the way out too.
-fn inline(data: String, images: Images<'_>) -> Shown {
-    match (type_of(&data), images) {
+fn inline(data: &str, images: Images<'_>) -> Shown {
+    match (respelled(data), images) {
         (None, _) => Shown::Text("[image left out: its data is none]".to_owned()),
-        (Some(media_type), Images::Read(_)) => Shown::Image { media_type, data },
-        (Some(media_type), Images::Tell) => Shown::Text(format!("[image not sent: {media_type}; {NO_IMAGES}]")),
+        (Some((media_type, data)), Images::Read(_)) => Shown::Image { media_type, data },
+        (Some((media_type, _)), Images::Tell) => Shown::Text(format!("[image not sent: {media_type}; {NO_IMAGES}]")),
     }
 }
 

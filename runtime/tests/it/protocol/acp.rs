@@ -44,7 +44,7 @@ async fn blocks_of_a_prompt() {
         (json!({"type": "resource", "resource": {"uri": "file:///a", "blob": base64(2)}}), vec!["<png 2>"]),
     ] {
         judged(&block);
-        let taken = acp::take_blocks(&[block.clone()], &MemoryStore::new(), &Settings::default()).await;
+        let taken = acp::take_blocks(std::slice::from_ref(&block), &MemoryStore::new(), &Settings::default()).await;
         assert_eq!(outline(&taken), expected, "{block}");
     }
     let named = json!({"type": "image", "data": "%", "mimeType": "image/webp", "uri": "file:///a.png"});

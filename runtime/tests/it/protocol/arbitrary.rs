@@ -104,7 +104,7 @@ fn check(taken: &Taken) {
                 assert!(longest_run(text) <= 1024, "{text}");
             }
             Part::Note(note) => {
-                assert!(!note.contains(['\n', '\r', '\u{202e}']) && longest_run(note) <= 1024, "{note}")
+                assert!(!note.contains(['\n', '\r', '\u{202e}']) && longest_run(note) <= 1024, "{note}");
             }
             Part::Image(_) => {}
         }

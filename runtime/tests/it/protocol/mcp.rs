@@ -1,7 +1,9 @@
 //! Results of other servers' tools.
 
 use attache_media::fixtures;
-use attache_runtime::{Limits, MemoryStore, Settings, Taken, TraceEntry, mcp};
+use attache_runtime::{
+    Conversation, Limits, MemoryStore, OpenOptions, RenderOptions, Settings, Taken, TraceEntry, mcp,
+};
 use serde_json::{Value, json};
 
 use crate::protocol::{base64, data_url, encode, noise, outline};
@@ -383,4 +385,42 @@ async fn every_blob_is_stored_and_the_work_may_move_between_threads() {
         let id = block["source"]["sha256"].as_str().unwrap().parse().unwrap();
         assert!(store.get(id, None).await.is_ok());
     }
+}
+
+/// From a server's result to the request: each image once as an image part, the text as it was, also after the log was
+/// closed and opened again.
+#[tokio::test]
+async fn each_image_reaches_the_model_once() {
+    let icon = format!("icon: {}\nnext: data:image/png;base64,iVBORw0KGg", data_url(9));
+    let urls = json!({"images": [data_url(1), data_url(2), data_url(3)]});
+    for (result, seeds) in [
+        (result(image(1)), vec![1]),
+        (json!({"content": [image(1)], "structuredContent": {"ok": true}}), vec![1]),
+        (result(json!({"type": "resource", "resource": {"uri": "a", "blob": base64(1)}})), vec![1]),
+        (json!({"content": [text(&urls.to_string())], "structuredContent": urls}), vec![1, 2, 3]),
+        (json!({"content": [text(&icon), {"type": "blob", "data": base64(1)}]}), vec![1]),
+    ] {
+        let context = tempfile::tempdir().unwrap();
+        let settings = Settings::default();
+        let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await.unwrap();
+        let taken = mcp::take_result(&result, conversation.store().as_ref(), &settings).await;
+        conversation.append(&taken.tool_message("c", "shot", &settings)).await.unwrap();
+        drop((taken, conversation));
+
+        let conversation = Conversation::open(context.path(), OpenOptions::default()).await.unwrap();
+        let messages = conversation.render(RenderOptions::newest(5)).await.unwrap();
+        let blocks = messages[0]["content"].as_array().unwrap();
+        let data: Vec<_> = blocks.iter().filter_map(|block| block["source"]["data"].as_str()).collect();
+        assert_eq!(data, seeds.into_iter().map(base64).collect::<Vec<_>>(), "{result}");
+        if result["content"][0]["text"] == icon.as_str() {
+            assert_eq!(blocks[0]["text"], icon.as_str());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_nested_too_deep_is_named() {
+    let deep = (0..300).fold(json!(data_url(1)), |inner, _| json!([inner]));
+    let taken = take(&json!({"structuredContent": deep})).await;
+    assert!(taken.text().contains("[left out: nested too deep]"));
 }
