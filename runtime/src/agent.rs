@@ -22,7 +22,8 @@ use serde_json::json;
 use crate::driver::{Driver, DriverError, Request, ToolCall};
 use crate::message::tool_message_with_status;
 use crate::settings::Settings;
-use crate::tool::{Tool, ToolOutput, ToolSpec};
+use crate::tool::{ReadyImage, Tool, ToolOutput, ToolSpec};
+use crate::tools::{CallContext, FileSession, FileTools};
 use crate::turn::Turn;
 
 /// How often a model is asked within one question before the loop gives up: a guess at "it goes in circles".
@@ -35,6 +36,7 @@ pub struct AgentLoop {
     work: WorkDir,
     settings: Settings,
     tools: Vec<Arc<dyn Tool>>,
+    file_tools: Option<(FileTools, Arc<FileSession>)>,
     max_rounds: usize,
 }
 
@@ -57,13 +59,21 @@ impl AgentLoop {
     /// A loop without tools. `work` is the folder that tools write to.
     #[must_use]
     pub fn new(driver: Arc<dyn Driver>, work: WorkDir, settings: Settings) -> Self {
-        Self { driver, work, settings, tools: Vec::new(), max_rounds: DEFAULT_MAX_ROUNDS }
+        Self { driver, work, settings, tools: Vec::new(), file_tools: None, max_rounds: DEFAULT_MAX_ROUNDS }
     }
 
     /// Adds a tool.
     #[must_use]
     pub fn with_tool(mut self, tool: Arc<dyn Tool>) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds the file tools, for a session. A tool of the same name that was added by itself goes first. What the set mounts and
+    /// unmounts is seen from the next request on. Its store should be the conversation's own, where records are looked up.
+    #[must_use]
+    pub fn with_file_tools(mut self, tools: FileTools, session: Arc<FileSession>) -> Self {
+        self.file_tools = Some((tools, session));
         self
     }
 
@@ -88,8 +98,8 @@ impl AgentLoop {
         cancel: &Cancel,
     ) -> Result<String, AgentError> {
         conversation.append(&json!({"role": "user", "content": question})).await?;
-        let tools: Vec<ToolSpec> = self.tools.iter().map(|tool| tool.spec()).collect();
         for _ in 0..self.max_rounds {
+            let tools = self.offer();
             let messages = conversation.render(self.render_options()).await?;
             let reply = self.driver.complete(Request { messages: &messages, tools: &tools }, cancel).await?;
             if let Some(message) = reply.to_message() {
@@ -103,6 +113,20 @@ impl AgentLoop {
         Err(AgentError::TooManyRounds(self.max_rounds))
     }
 
+    /// What the next request tells of the tools; the file tools are told which model it goes to.
+    fn offer(&self) -> Vec<ToolSpec> {
+        let mut specs: Vec<ToolSpec> = self.tools.iter().map(|tool| tool.spec()).collect();
+        if let Some((tools, session)) = &self.file_tools {
+            session.note_request(Some(self.driver.info()));
+            specs.extend(tools.specs().into_iter().filter(|spec| self.tool(&spec.name).is_none()));
+        }
+        specs
+    }
+
+    fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.spec().name == name)
+    }
+
     /// One turn: every call gets its result.
     async fn answer_calls(
         &self,
@@ -113,8 +137,12 @@ impl AgentLoop {
         let mut turn = Turn::new(&self.settings);
         for call in calls {
             let output = self.run(call, cancel).await;
-            let accepted = turn.accept(&self.work, conversation.store().as_ref(), &output.attachments).await;
-            let ToolOutput { text, is_error, .. } = output;
+            let mut accepted = turn.accept(&self.work, conversation.store().as_ref(), &output.attachments).await;
+            let ToolOutput { text, is_error, images, .. } = output;
+            for (block, lease) in images.into_iter().map(ReadyImage::into_parts) {
+                accepted.blocks.push(block);
+                accepted.leases.push(lease);
+            }
             let message = tool_message_with_status(&call.id, &call.name, &text, is_error, &accepted, &self.settings);
             conversation.append(&message).await?;
             // Only now is there a record of the blobs, and a sweep may come.
@@ -125,13 +153,19 @@ impl AgentLoop {
 
     /// Runs a call. That the tool is unknown, panics or is cancelled is a result like any other.
     async fn run(&self, call: &ToolCall, cancel: &Cancel) -> ToolOutput {
-        let Some(tool) = self.tools.iter().find(|tool| tool.spec().name == call.name) else {
-            return ToolOutput::error(format!("there is no tool \"{}\"", clean(&call.name)));
-        };
         if cancel.is_cancelled() {
             return ToolOutput::error("the call was cancelled before it began");
         }
-        let work = AssertUnwindSafe(tool.call(&call.input)).catch_unwind();
+        let work = async {
+            match (self.tool(&call.name), &self.file_tools) {
+                (Some(tool), _) => tool.call(&call.input).await,
+                (None, Some((tools, session))) => {
+                    tools.call(&call.name, &call.input, CallContext::new(session, cancel)).await
+                }
+                (None, None) => ToolOutput::error(format!("there is no tool \"{}\"", clean(&call.name))),
+            }
+        };
+        let work = AssertUnwindSafe(work).catch_unwind();
         match select(Box::pin(work), Box::pin(cancel.cancelled())).await {
             Either::Left((Ok(output), _)) => output,
             Either::Left((Err(_), _)) => ToolOutput::error("the tool broke down"),

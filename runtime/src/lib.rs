@@ -78,6 +78,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # File tools
+//!
+//! A [`ToolSet`] has the tools `read`, `write` and `edit` over the files of a [`FileSystem`], and `read_image` while a blob
+//! store is mounted. A [`FileSession`] keeps what was seen, so that nothing is changed that was not read;
+//! [`AgentLoop::with_file_tools`] brings both into the loop.
+//!
+//! [`FileSystem`]: workdir_fs::FileSystem
+//!
 //! # What is promised
 //!
 //! - A refused attachment is a note for the model, never an error: it does not change the call's status, does not use
@@ -130,6 +138,7 @@ mod schedule;
 mod scripted;
 mod settings;
 mod tool;
+mod tools;
 mod turn;
 
 pub use accepted::{Accepted, Note, NoteKind, TraceEntry};
@@ -143,7 +152,11 @@ pub use protocol::{Part, Taken, a2a, acp, mcp};
 pub use raw_part::{RawPart, accept_data_url, accept_raw_part};
 pub use scripted::{ScriptEntry, ScriptedDriver};
 pub use settings::Settings;
-pub use tool::{Tool, ToolOutput, ToolSpec};
+pub use tool::{ReadyImage, Tool, ToolOutput, ToolSpec};
+pub use tools::{
+    CallContext, DiffMeta, FileSession, FileToolOptions, FileTools, Hunk, Observation, Observations, ReadLimits, ReadLine,
+    ReadMeta, Scheduling, ToolSet, read_view,
+};
 pub use turn::Turn;
 
 pub use attache_blobstore as blobstore;

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use attache_blobstore::Lease;
 use serde_json::{Value, json};
 
 use crate::attachment::Attachment;
@@ -35,8 +36,22 @@ pub struct ToolOutput {
     pub text: String,
     /// The files that the tool made for the model to see.
     pub attachments: Vec<Attachment>,
+    /// Images that the tool has checked and stored itself.
+    pub images: Vec<ReadyImage>,
     /// The call's own status, if it has one. What becomes of the attachments does not change it.
     pub is_error: Option<bool>,
+    /// The stable code of a call that failed, where the tool has one. The model does not read it.
+    pub code: Option<String>,
+    /// The result for programs and for whoever presents it. The model does not read it.
+    pub structured: Option<Value>,
+}
+
+/// An image that was checked and is durably stored: its block in record form. While a clone of it lives, no sweep of this
+/// process takes the blob; keep it until the message that it went into is appended.
+#[derive(Clone, Debug)]
+pub struct ReadyImage {
+    block: Value,
+    lease: Lease,
 }
 
 impl ToolSpec {
@@ -67,6 +82,27 @@ impl ToolOutput {
         self
     }
 
+    /// Adds an image that is stored.
+    #[must_use]
+    pub fn with_image(mut self, image: ReadyImage) -> Self {
+        self.images.push(image);
+        self
+    }
+
+    /// Sets [`code`](Self::code).
+    #[must_use]
+    pub fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// Sets [`structured`](Self::structured).
+    #[must_use]
+    pub fn with_structured(mut self, structured: Value) -> Self {
+        self.structured = Some(structured);
+        self
+    }
+
     /// Reads a result as tools print it: `{"content": "…", "attachments": [{"media_type", "path"}, …]}`, and `is_error`
     /// if it is there. Content that is not a string is taken as JSON text; attachments are read leniently, as
     /// [`Attachment::list_from_value`] does.
@@ -81,7 +117,33 @@ impl ToolOutput {
             Some(other) => other.to_string(),
         };
         let attachments = fields.get("attachments").map(Attachment::list_from_value).unwrap_or_default();
-        Some(Self { text, attachments, is_error: fields.get("is_error").and_then(Value::as_bool) })
+        let is_error = fields.get("is_error").and_then(Value::as_bool);
+        Some(Self { text, attachments, is_error, ..Self::default() })
+    }
+}
+
+impl ReadyImage {
+    /// An image in record form, and the hold on its blob.
+    #[must_use]
+    pub fn new(block: Value, lease: Lease) -> Self {
+        Self { block, lease }
+    }
+
+    /// The block in record form.
+    #[must_use]
+    pub fn block(&self) -> &Value {
+        &self.block
+    }
+
+    pub(crate) fn into_parts(self) -> (Value, Lease) {
+        (self.block, self.lease)
+    }
+}
+
+/// By the block: the hold on the blob is no part of what it is.
+impl PartialEq for ReadyImage {
+    fn eq(&self, other: &Self) -> bool {
+        self.block == other.block
     }
 }
 

@@ -1,7 +1,7 @@
 //! The trace: returned, and emitted.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use attache_runtime::{Attachment, BlobId, Settings};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -10,7 +10,29 @@ use crate::support::{Folder, png};
 
 /// What is logged.
 #[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Sink {
+    /// Listens to all of this thread, until the guard is dropped.
+    pub(crate) fn listen(&self) -> tracing::subscriber::DefaultGuard {
+        // Where there is but one listener, whether an event is ever heard is decided by the thread on which it first occurs, and
+        // that may be another test's. With a second one all are asked.
+        static SECOND: LazyLock<tracing::Dispatch> =
+            LazyLock::new(|| tracing::Dispatch::new(tracing_subscriber::registry()));
+        LazyLock::force(&SECOND);
+        let writer = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing_subscriber::util::SubscriberInitExt::set_default(subscriber)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -27,20 +49,14 @@ impl Write for Sink {
 async fn every_attachment_has_one_entry_and_one_event_and_bytes_are_in_neither() {
     let folder = Folder::new();
     folder.write("a.png", png(1));
-    let sink = Sink::default();
-    let writer = sink.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    // For this thread, which is where the outcome is worded.
-    let guard = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
     let entries = [
         Attachment::new("absent\n.png", "image/PNG"),
         Attachment::new("a.png", "image/png"),
         Attachment::by_bytes("gone.png"),
     ];
+    let sink = Sink::default();
+    // For this thread, which is where the outcome is worded.
+    let guard = sink.listen();
     let accepted = folder.accept(&Settings::default(), &entries).await;
     drop(guard);
 
@@ -53,7 +69,7 @@ async fn every_attachment_has_one_entry_and_one_event_and_bytes_are_in_neither()
     ];
     assert_eq!(json, format!("[{}]", expected.join(",")));
 
-    let log = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let log = sink.text();
     let events: Vec<_> = log.lines().filter(|line| line.contains("attache::attachment")).collect();
     assert_eq!(events.len(), 3, "{log}");
     for (event, words) in events.iter().zip([
