@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use attache_blobstore::{BlobId, BlobStore};
-use attache_conversation::record_block;
+use attache_conversation::{OnMismatch, record_block};
 use attache_media::{MediaType, Verify, fixtures};
 use serde_json::{Value, json};
 
@@ -157,7 +157,9 @@ async fn the_file_decides_after_them_and_what_fails_leaves_nothing() {
         );
         pair("content_mismatch", message)
     };
-    let stage = Stage::new(seeing().with_settings(limits(1000).with_verify(Verify::Structure)));
+    // An extension is never only a hint.
+    let settings = limits(1000).with_verify(Verify::Structure).with_on_mismatch(OnMismatch::Relabel);
+    let stage = Stage::new(seeing().with_settings(settings));
     stage.files.put_dir("dir.png").put("big.png", vec![0; 1001]).put("really.png", fixtures::gif());
     stage.files.put("photo.JPEG", "<html>").put("empty.webp", "").put("broken.png", broken);
     for (path, failed, calls) in [

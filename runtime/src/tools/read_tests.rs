@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::tools::testing::{Stage, failure};
+use crate::tools::testing::{DENIED, Stage, failure};
 use crate::tools::{CallContext, FileToolOptions, Observation, ReadLimits, read_view};
 
 fn stage() -> Stage {
@@ -83,6 +83,7 @@ async fn what_is_no_text_file_is_an_error_and_only_absence_is_seen() {
     stage.files.put_dir("dir").put("bin", b"a\0b").put("latin", b"\xe9t\xe9").put("empty", "").put("one", "1\n");
     for (path, offset, code, message) in [
         ("gone", 1, "FS_NOT_FOUND", "cannot read \"gone\": not found"),
+        (DENIED, 1, "FS_PERMISSION_DENIED", "cannot read \"denied.png\": Permission denied"),
         ("dir", 1, "FS_NOT_REGULAR_FILE", "cannot read \"dir\": not a regular file"),
         ("bin", 1, "FS_NOT_TEXT", "cannot read \"bin\": binary file"),
         ("latin", 1, "FS_NOT_TEXT", "cannot read \"latin\": invalid UTF-8 text"),

@@ -111,6 +111,9 @@ impl SpyFs {
     }
 }
 
+/// What may not be looked at.
+pub(crate) const DENIED: &str = "denied.png";
+
 fn error(kind: FileErrorKind, message: String) -> FileError {
     FileError::new(kind, message)
 }
@@ -129,6 +132,10 @@ impl FileSystem for SpyFs {
 
     async fn stat(&self, target: &Target) -> Result<Info, FileError> {
         self.enter("stat").await;
+        if target.key() == DENIED {
+            let message = format!("cannot read \"{target}\": Permission denied");
+            return Err(error(FileErrorKind::PermissionDenied, message));
+        }
         let file = self.find(target)?;
         Ok(Info { version: version(file.version), kind: file.kind, size: file.claims })
     }
