@@ -20,6 +20,7 @@ pub async fn all(store: &dyn BlobStore) {
     racing_writers_all_succeed(store).await;
     missing_is_missing(store).await;
     lengths_are_checked(store).await;
+    many_are_staged_in_order(store).await;
     many_are_answered_in_order(store).await;
     too_large_is_refused(store).await;
     inventory_lists(store).await;
@@ -100,6 +101,25 @@ pub async fn lengths_are_checked(store: &dyn BlobStore) {
     assert_eq!(store.get(id, Some(10)).await.expect("get"), bytes);
 }
 
+/// Each of many is stored under its own name, whatever stands beside it; equal ones once.
+pub async fn many_are_staged_in_order(store: &dyn BlobStore) {
+    for count in 0..6 {
+        let mut blobs: Vec<Bytes> = (0..count).map(|n| fresh(n * 70_001)).collect();
+        blobs.extend(blobs.last().cloned());
+        let staged = store.stage_many(blobs.clone()).await;
+        store.sync().await.expect("sync");
+        assert_eq!(staged.len(), blobs.len());
+        let mut seen = HashSet::new();
+        for (staged, bytes) in staged.into_iter().zip(blobs) {
+            let staged = staged.expect("staged");
+            assert_eq!((staged.id, staged.len), (BlobId::of(&bytes), bytes.len() as u64));
+            // The empty blob is not fresh.
+            assert!(staged.new == seen.insert(staged.id) || bytes.is_empty());
+            assert_eq!(store.get(staged.id, None).await.expect("get"), bytes);
+        }
+    }
+}
+
 /// Each of many gets its own answer, in its own place.
 pub async fn many_are_answered_in_order(store: &dyn BlobStore) {
     let blobs: Vec<Bytes> = (0..6).map(|n| fresh(n * 150_000)).collect();
@@ -127,8 +147,11 @@ pub async fn too_large_is_refused(store: &dyn BlobStore) {
     let limit = MAX_BLOB_BYTES;
     let bytes = Bytes::from(vec![0; usize::try_from(limit).expect("the limit is an ordinary size") + 1]);
     let before = store.inventory().await.expect("inventory");
-    let error = store.stage(bytes).await.expect_err("too large");
+    let error = store.stage(bytes.clone()).await.expect_err("too large");
     assert_eq!(error.kind(), BlobErrorKind::TooLarge { len: limit + 1, limit });
+    for staged in store.stage_many(vec![bytes.clone(), bytes]).await {
+        assert_eq!(staged.expect_err("too large").kind(), BlobErrorKind::TooLarge { len: limit + 1, limit });
+    }
     assert_eq!(store.inventory().await.expect("inventory"), before);
 }
 

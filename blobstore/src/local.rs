@@ -124,10 +124,7 @@ impl LocalStore {
     }
 
     /// Runs a blocking operation off the async threads.
-    async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Store) -> Result<T, BlobError> + Send + 'static,
-    ) -> Result<T, BlobError> {
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> T {
         let store = self.0.clone();
         blocking(move || work(&store)).await
     }
@@ -179,6 +176,10 @@ impl BlobStore for LocalStore {
         self.run(move |store| store.stage(&bytes, Some(bytes.clone()))).await
     }
 
+    async fn stage_many(&self, blobs: Vec<Bytes>) -> Vec<Result<Stored, BlobError>> {
+        self.run(move |store| store.stage_many(&blobs)).await
+    }
+
     async fn sync(&self) -> Result<(), BlobError> {
         if self.0.is_synced() {
             return Ok(());
@@ -192,15 +193,7 @@ impl BlobStore for LocalStore {
 
     async fn get_many(&self, wanted: &[(BlobId, Option<u64>)]) -> Vec<Result<Bytes, BlobError>> {
         let asked = wanted.to_vec();
-        match self.run(move |store| Ok(store.get_many(&asked))).await {
-            Ok(found) => found,
-            // The runtime is shutting down.
-            Err(error) => {
-                let again =
-                    |&(id, _): &(BlobId, _)| Err(self.0.io_error("read", id, io::Error::other(error.to_string())));
-                wanted.iter().map(again).collect()
-            }
-        }
+        self.run(move |store| store.get_many(&asked)).await
     }
 
     async fn contains(&self, id: BlobId) -> Result<Option<u64>, BlobError> {

@@ -45,6 +45,16 @@ pub trait BlobStore: Send + Sync + Debug {
     /// published then.
     async fn stage(&self, bytes: Bytes) -> Result<Stored, BlobError>;
 
+    /// [`stage`](Self::stage)s several blobs, answered in the order given. A store that has to hash them does so for
+    /// less than one after the other.
+    async fn stage_many(&self, blobs: Vec<Bytes>) -> Vec<Result<Stored, BlobError>> {
+        let mut staged = Vec::with_capacity(blobs.len());
+        for bytes in blobs {
+            staged.push(self.stage(bytes).await);
+        }
+        staged
+    }
+
     /// One durability barrier for everything staged before the call, by any task; cheap when nothing is pending.
     ///
     /// # Errors

@@ -56,9 +56,15 @@ pub async fn check_bridged(work: &WorkDir, settings: &Settings, attachments: &[A
 }
 
 /// No store does it here, and the trace needs it.
-async fn hash<E>(sound: Sound) -> Result<(Taken, Bytes), E> {
-    let Sound { checked, bytes } = sound;
-    let shared = bytes.clone();
-    let id = blocking(move || BlobId::of(&shared)).await;
-    Ok((Taken { id, checked, bytes: bytes.len() as u64 }, bytes))
+async fn hash<E: Send + 'static>(images: Vec<Sound>) -> Vec<Result<(Taken, Bytes), E>> {
+    let hash_all = move || -> Vec<_> {
+        let ids: Vec<_> = match &images[..] {
+            [first, second] => BlobId::of_two(&first.bytes, &second.bytes).into(),
+            _ => images.iter().map(|sound| BlobId::of(&sound.bytes)).collect(),
+        };
+        let each = ids.into_iter().zip(images);
+        each.map(|(id, Sound { checked, bytes })| Ok((Taken { id, checked, bytes: bytes.len() as u64 }, bytes)))
+            .collect()
+    };
+    blocking(hash_all).await
 }

@@ -18,6 +18,18 @@ pub(crate) async fn stage(store: &dyn BlobStore, sound: Sound) -> Result<Kept, R
     Ok(Kept { checked: sound.checked, stored })
 }
 
+/// As [`stage`], several at once; the outcomes come in the order of the images.
+pub(crate) async fn stage_many(store: &dyn BlobStore, images: Vec<Sound>) -> Vec<Result<Kept, Refusal>> {
+    let (checked, bytes): (Vec<_>, Vec<_>) = images.into_iter().map(|sound| (sound.checked, sound.bytes)).unzip();
+    let mut staged = store.stage_many(bytes).await.into_iter();
+    let keep = |checked| match staged.next() {
+        Some(Ok(stored)) => Ok(Kept { checked, stored }),
+        Some(Err(error)) => Err(store_failed(&error)),
+        None => Err(Refusal::new(RefusalCode::StoreFailed, "the blob store did not answer")),
+    };
+    checked.into_iter().map(keep).collect()
+}
+
 /// One barrier for everything staged. If it fails, every staged image becomes a refusal; returns how many did.
 pub(crate) async fn sync(store: &dyn BlobStore, outcomes: &mut [Result<Kept, Refusal>]) -> usize {
     if outcomes.iter().all(Result::is_err) {

@@ -5,8 +5,6 @@
 //! refused, there would be a read left for it. When in doubt it waits. So nothing past a limit is ever opened, and no
 //! outcome depends on who finishes first.
 
-use std::num::NonZero;
-
 use attache_conversation::{Refusal, RefusalCode, blocking};
 use attache_workdir_fs::WorkDir;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -14,6 +12,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use crate::attachment::Attachment;
 use crate::check::{Failed, Planned, Sound, plan, read_and_check};
 use crate::settings::Settings;
+
+/// How many attachments are taken through together: two are hashed in less time than one after the other. With fewer
+/// than the cores could take, each goes alone.
+const TOGETHER: usize = 2;
 
 /// How many files may be read and refused, for each image that may be accepted.
 const REFUSED_READS_PER_IMAGE: usize = 4;
@@ -48,7 +50,7 @@ impl Budget {
     }
 
     /// `undecided` attachments before the next one are still being looked at.
-    pub(crate) fn admit(&self, undecided: usize, concurrency: NonZero<usize>) -> Admission {
+    pub(crate) fn admit(&self, undecided: usize) -> Admission {
         if self.accepted >= self.max {
             let reason = format!("the limit of {} images in one turn (max_per_turn) was reached", self.max);
             return Admission::Never(Refusal::new(RefusalCode::TurnLimit, reason));
@@ -62,7 +64,7 @@ impl Budget {
             return Admission::Never(Refusal::new(RefusalCode::TurnLimit, reason));
         }
         let certain = self.accepted + undecided < self.max && self.refused_reads + undecided < self.max_refused_reads();
-        if certain && undecided < concurrency.get() { Admission::Now } else { Admission::Wait }
+        if certain { Admission::Now } else { Admission::Wait }
     }
 
     fn count<T>(&mut self, outcome: &Result<T, Failed>) {
@@ -82,34 +84,50 @@ impl Budget {
 
 /// Takes each attachment through the checks and then through `finish`, which may still refuse it. The outcomes come in
 /// the order of the attachments.
+///
+/// `finish` is given one image or a few, and has to answer for each, in order.
 pub(crate) async fn run<T, F>(
     attachments: &[Attachment],
     work: &WorkDir,
     settings: &Settings,
     budget: &mut Budget,
-    finish: impl Fn(Sound) -> F,
+    finish: impl Fn(Vec<Sound>) -> F,
 ) -> Vec<Result<T, Refusal>>
 where
-    F: Future<Output = Result<T, Refusal>>,
+    F: Future<Output = Vec<Result<T, Refusal>>>,
 {
     let mut outcomes: Vec<Option<Result<T, Refusal>>> = attachments.iter().map(|_| None).collect();
-    let mut undecided = FuturesUnordered::new();
+    let mut running = FuturesUnordered::new();
+    let mut undecided = 0;
     let mut next = 0;
     loop {
-        while let Some(attachment) = attachments.get(next) {
-            match budget.admit(undecided.len(), settings.concurrency()) {
-                Admission::Wait => break,
-                Admission::Never(refusal) => outcomes[next] = Some(Err(refusal)),
-                Admission::Now => match plan(attachment, work) {
-                    Ok(planned) => undecided.push(take_through(next, planned, work, settings, &finish)),
-                    Err(refusal) => outcomes[next] = Some(Err(refusal)),
-                },
+        while running.len() < settings.concurrency().get() {
+            let free = settings.concurrency().get() - running.len();
+            let size = if attachments.len() - next > free { TOGETHER } else { 1 };
+            let mut group = Vec::with_capacity(size);
+            while group.len() < size && next < attachments.len() {
+                match budget.admit(undecided + group.len()) {
+                    Admission::Wait => break,
+                    Admission::Never(refusal) => outcomes[next] = Some(Err(refusal)),
+                    Admission::Now => match plan(&attachments[next], work) {
+                        Ok(planned) => group.push((next, planned)),
+                        Err(refusal) => outcomes[next] = Some(Err(refusal)),
+                    },
+                }
+                next += 1;
             }
-            next += 1;
+            if group.is_empty() {
+                break;
+            }
+            undecided += group.len();
+            running.push(take_through(group, work, settings, &finish));
         }
-        let Some((at, outcome)) = undecided.next().await else { break };
-        budget.count(&outcome);
-        outcomes[at] = Some(outcome.map_err(|failed| failed.refusal));
+        let Some(decided) = running.next().await else { break };
+        for (at, outcome) in decided {
+            undecided -= 1;
+            budget.count(&outcome);
+            outcomes[at] = Some(outcome.map_err(|failed| failed.refusal));
+        }
     }
     outcomes
         .into_iter()
@@ -118,21 +136,35 @@ where
 }
 
 async fn take_through<T, F>(
-    at: usize,
-    planned: Planned,
+    group: Vec<(usize, Planned)>,
     work: &WorkDir,
     settings: &Settings,
-    finish: &impl Fn(Sound) -> F,
-) -> (usize, Result<T, Failed>)
+    finish: &impl Fn(Vec<Sound>) -> F,
+) -> Vec<(usize, Result<T, Failed>)>
 where
-    F: Future<Output = Result<T, Refusal>>,
+    F: Future<Output = Vec<Result<T, Refusal>>>,
 {
     let (work, settings) = (work.clone(), settings.clone());
-    let outcome = match blocking(move || read_and_check(&planned, &work, &settings)).await {
-        Ok(sound) => finish(sound).await.map_err(|refusal| Failed { refusal, was_read: true }),
-        Err(failed) => Err(failed),
+    let read_all = move || -> Vec<_> {
+        group.iter().map(|(at, planned)| (*at, read_and_check(planned, &work, &settings))).collect()
     };
-    (at, outcome)
+    let mut decided = Vec::new();
+    let (mut places, mut images) = (Vec::new(), Vec::new());
+    for (at, outcome) in blocking(read_all).await {
+        match outcome {
+            Ok(sound) => {
+                places.push(at);
+                images.push(sound);
+            }
+            Err(failed) => decided.push((at, Err(failed))),
+        }
+    }
+    if !images.is_empty() {
+        let finished = finish(images).await.into_iter();
+        let finished = finished.map(|outcome| outcome.map_err(|refusal| Failed { refusal, was_read: true }));
+        decided.extend(places.into_iter().zip(finished));
+    }
+    decided
 }
 
 #[cfg(test)]
@@ -145,7 +177,6 @@ mod tests {
 
     #[test]
     fn nothing_starts_that_might_turn_out_to_be_past_a_limit() {
-        const CORES: NonZero<usize> = NonZero::new(8).unwrap();
         for (accepted, refused_reads, undecided, now) in [
             (0, 0, 4, true),
             (0, 0, 5, false),
@@ -155,15 +186,14 @@ mod tests {
             (0, 19, 1, false),
             (0, 15, 5, false),
         ] {
-            let admission = budget(accepted, refused_reads).admit(undecided, CORES);
+            let admission = budget(accepted, refused_reads).admit(undecided);
             let expected = if now { Admission::Now } else { Admission::Wait };
             assert_eq!(admission, expected, "{accepted} {refused_reads} {undecided}");
         }
         for (accepted, refused_reads, undecided) in [(5, 0, 0), (5, 20, 0), (0, 20, 0)] {
-            let admission = budget(accepted, refused_reads).admit(undecided, CORES);
+            let admission = budget(accepted, refused_reads).admit(undecided);
             assert!(matches!(admission, Admission::Never(_)), "{accepted} {refused_reads} {undecided}");
         }
-        assert_eq!(budget(0, 0).admit(1, NonZero::<usize>::MIN), Admission::Wait);
     }
 
     #[test]
@@ -172,7 +202,7 @@ mod tests {
             for accepted in 0..=max {
                 for refused_reads in 0..=13 {
                     let budget = Budget { max, accepted, refused_reads };
-                    assert_ne!(budget.admit(0, NonZero::<usize>::MIN), Admission::Wait, "{budget:?}");
+                    assert_ne!(budget.admit(0), Admission::Wait, "{budget:?}");
                 }
             }
         }

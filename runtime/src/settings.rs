@@ -48,7 +48,7 @@ impl Default for Settings {
             announce: false,
             fence: false,
             concurrency,
-            buffers: Buffers::new(concurrency.get()),
+            buffers: Buffers::new(2 * concurrency.get()),
         }
     }
 }
@@ -96,16 +96,16 @@ impl Settings {
         self
     }
 
-    /// Sets how many files are read and checked at a time: as many as there are cores unless set. It changes the
-    /// time taken and nothing else.
+    /// Sets on how many cores files are read and checked, all of them unless set; each has one or two images in hand. It
+    /// changes the time taken and the memory, and nothing else.
     #[must_use]
     pub fn with_concurrency(mut self, concurrency: NonZero<usize>) -> Self {
         self.concurrency = concurrency;
-        self.buffers = Buffers::new(concurrency.get());
+        self.buffers = Buffers::new(2 * concurrency.get());
         self
     }
 
-    /// How many files are read and checked at a time.
+    /// On how many cores files are read and checked.
     #[must_use]
     pub fn concurrency(&self) -> NonZero<usize> {
         self.concurrency

@@ -39,7 +39,7 @@ impl Turn {
     /// A call that is dropped midway leaves the turn as it was, and perhaps blobs that no record names.
     pub async fn accept(&mut self, work: &WorkDir, store: &dyn BlobStore, attachments: &[Attachment]) -> Accepted {
         let mut budget = self.budget;
-        let stage = |sound| keep::stage(store, sound);
+        let stage = |images| keep::stage_many(store, images);
         let mut outcomes = schedule::run(attachments, work, &self.settings, &mut budget, stage).await;
         budget.take_back(keep::sync(store, &mut outcomes).await);
         self.budget = budget;

@@ -34,19 +34,44 @@ enum Existing {
 impl Store {
     /// Publishes the bytes; `shared` are the same bytes, for the cache.
     pub(super) fn stage(&self, bytes: &[u8], shared: Option<Bytes>) -> Result<Stored, BlobError> {
-        let len = bytes.len() as u64;
-        if len > MAX_BLOB_BYTES {
-            let kind = BlobErrorKind::TooLarge { len, limit: MAX_BLOB_BYTES };
-            return Err(BlobError::new("store a blob in", self.folder.path().display().to_string(), kind));
+        self.judge_new(bytes)?;
+        self.stage_as(BlobId::of(bytes), bytes, shared)
+    }
+
+    /// Publishes each, two hashed at a time.
+    pub(super) fn stage_many(&self, blobs: &[Bytes]) -> Vec<Result<Stored, BlobError>> {
+        let mut staged = Vec::with_capacity(blobs.len());
+        for pair in blobs.chunks(2) {
+            match pair {
+                [first, second] if pair.iter().all(|bytes| self.judge_new(bytes).is_ok()) => {
+                    let ids = BlobId::of_two(first, second);
+                    let each = ids.into_iter().zip(pair);
+                    staged.extend(each.map(|(id, bytes)| self.stage_as(id, bytes, Some(bytes.clone()))));
+                }
+                _ => staged.extend(pair.iter().map(|bytes| self.stage(bytes, Some(bytes.clone())))),
+            }
         }
-        let id = BlobId::of(bytes);
+        staged
+    }
+
+    /// Publishes the bytes, whose id is known already.
+    fn stage_as(&self, id: BlobId, bytes: &[u8], shared: Option<Bytes>) -> Result<Stored, BlobError> {
         // Before the first look: whatever is found from here on cannot be swept by this process.
         let lease = self.leases.hold(id);
         let new = self.publish_once(id, bytes)?;
         if let Some(shared) = shared {
             self.known.keep(id, shared);
         }
-        Ok(Stored { id, len, new, lease })
+        Ok(Stored { id, len: bytes.len() as u64, new, lease })
+    }
+
+    fn judge_new(&self, bytes: &[u8]) -> Result<(), BlobError> {
+        let len = bytes.len() as u64;
+        if len <= MAX_BLOB_BYTES {
+            return Ok(());
+        }
+        let kind = BlobErrorKind::TooLarge { len, limit: MAX_BLOB_BYTES };
+        Err(BlobError::new("store a blob in", self.folder.path().display().to_string(), kind))
     }
 
     /// Writes the bytes of a blob again, over what is there, so that its name is flushed anew.
