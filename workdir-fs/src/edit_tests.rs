@@ -39,6 +39,9 @@ fn each_line_keeps_its_ending() {
         ("aCbLcCdC", "bLcL", "newLbLcL", "aCnewCbLcCdC"),
         // Changed lines around lines that stay, and more of them.
         ("aLxCyLbCzC", "aLxLyLb", "a1La2LxLyLb1Lb2", "a1La2LxCyLb1Cb2CzC"),
+        // A part of a line is not the whole line of the same text.
+        ("aCyzLbC", "aLy", "yLq", "yCqzLbC"),
+        ("zyCaLbC", "yLaL", "qLyL", "zqCyLbC"),
         // A line fewer.
         ("aCbLcCdL", "aLbLcL", "aLcL", "aCcCdL"),
         ("aCbLcC", "aLb", "ab", "abLcC"),

@@ -1,7 +1,7 @@
 //! Looks and reads.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::Read;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -83,8 +83,19 @@ pub(super) fn read_bytes(
     if size > max_bytes {
         return Err(FileError::too_large(Doing::Read, target, size, max_bytes));
     }
+    collect(&file, target, size, max_bytes, cancel)
+}
+
+/// What `source`, which claims `size` bytes, yields within the limit.
+pub(super) fn collect(
+    source: impl Read,
+    target: &Target,
+    size: u64,
+    max_bytes: u64,
+    cancel: &Cancel,
+) -> Result<Vec<u8>, FileError> {
     // One byte more than allowed tells a file that has grown, and nothing past it is read.
-    let mut rest = (&file).take(max_bytes.saturating_add(1));
+    let mut rest = source.take(max_bytes.saturating_add(1));
     let mut bytes = Vec::new();
     while !cancel.is_cancelled() {
         // Memory is claimed piece by piece, as the file yields what it claims.

@@ -59,6 +59,10 @@ async fn an_unconditional_write_replaces_a_file_that_came_up_and_says_so() {
     let written = write(&fs, "a.txt", "mine", &WriteIntent::Unconditional).await.unwrap();
     assert_eq!((written.operation, written.before.as_deref()), (crate::Operation::Update, Some("theirs")));
     assert_eq!(tree.get("a.txt"), "mine");
+    // One that was there and changed is replaced as well, and no text is called its old one.
+    let fs = competing(&tree, |path| fs::write(path, "changed").unwrap());
+    let written = write(&fs, "a.txt", "mine", &WriteIntent::Unconditional).await.unwrap();
+    assert_eq!((written.operation, written.before), (crate::Operation::Update, None));
     for act in [|path: &std::path::Path| fs::create_dir(path).unwrap(), special] {
         let tree = Tree::new();
         let fs = competing(&tree, act);

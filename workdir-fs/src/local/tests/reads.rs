@@ -1,7 +1,7 @@
 //! Reads of files that change, claim too little, or are shared.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
@@ -50,6 +50,42 @@ async fn files_that_claim_to_be_empty_are_read_within_the_limit() {
         let message = format!("cannot read \"version\": content exceeds the {cap}-byte limit");
         assert_eq!(refusal(fs.read_bytes(&target, cap, &Cancel::new()).await), ("FS_TOO_LARGE", message));
     }
+}
+
+/// Yields without end, counts, and is cancelled after so many bytes.
+struct Endless<'a> {
+    yielded: u64,
+    cancel_at: u64,
+    cancel: &'a Cancel,
+}
+
+impl Read for &mut Endless<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.yielded += buffer.len() as u64;
+        if self.yielded >= self.cancel_at {
+            self.cancel.cancel();
+        }
+        buffer.fill(b'x');
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn no_byte_past_the_limit_is_asked_for_but_one() {
+    let target = Target::new("k", "p");
+    for (size, cap) in [(0, 0), (10, 10), (0, 1_000_000), (1_000_000, 1_000_000)] {
+        let cancel = Cancel::new();
+        let mut source = Endless { yielded: 0, cancel_at: u64::MAX, cancel: &cancel };
+        let refused = read::collect(&mut source, &target, size, cap, &cancel);
+        let message = format!("cannot read \"p\": content exceeds the {cap}-byte limit");
+        assert_eq!(refusal(refused), ("FS_TOO_LARGE", message));
+        assert_eq!(source.yielded, cap + 1);
+    }
+    let cancel = Cancel::new();
+    let mut source = Endless { yielded: 0, cancel_at: 3_000_000, cancel: &cancel };
+    let aborted = ("FS_ABORTED", "cannot read \"p\": cancelled".to_owned());
+    assert_eq!(refusal(read::collect(&mut source, &target, 0, u64::MAX, &cancel)), aborted);
+    assert!(source.yielded < 4_000_000, "{}", source.yielded);
 }
 
 #[tokio::test]
