@@ -1,10 +1,12 @@
 //! The limits of a turn, and that what is past them is never opened.
 
+use std::sync::atomic::Ordering;
+
 use attache_runtime::{Attachment, LocalStore, MemoryStore, Settings, Turn};
 
 #[cfg(target_os = "linux")]
 use crate::support::Opens;
-use crate::support::{Folder, limits, names, outcomes, png, texts};
+use crate::support::{FakeStore, Folder, limits, names, outcomes, png, texts};
 
 fn entries(names: impl IntoIterator<Item = String>) -> Vec<Attachment> {
     names.into_iter().map(|name| Attachment::new(name, "image/png")).collect()
@@ -108,14 +110,19 @@ async fn refused_reads_of_a_turn_are_bounded() {
 async fn a_call_that_is_dropped_midway_leaves_the_turn_as_it_was() {
     let folder = Folder::new();
     let entries = pngs(&folder, 3);
-    let store = MemoryStore::new();
+    let store = FakeStore::default();
+    store.sync_hangs.store(true, Ordering::SeqCst);
     let mut turn = Turn::new(&limits(10_000, 3));
     {
         let call = turn.accept(&folder.work, &store, &entries);
         let mut call = std::pin::pin!(call);
-        let once = futures_util::poll!(&mut call);
-        assert!(once.is_pending());
+        while store.synced.load(Ordering::SeqCst) == 0 {
+            let once = futures_util::poll!(&mut call);
+            assert!(once.is_pending());
+            tokio::task::yield_now().await;
+        }
     }
+    store.sync_hangs.store(false, Ordering::SeqCst);
     assert_eq!(turn.accepted(), 0);
     assert_eq!(turn.accept(&folder.work, &store, &entries).await.blocks.len(), 3);
 }

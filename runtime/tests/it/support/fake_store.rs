@@ -10,12 +10,13 @@ use attache_runtime::{BlobError, BlobId, BlobStore, MemoryStore};
 
 use bytes::Bytes;
 
-/// A store in memory whose `stage` fails for certain bytes, and whose `sync` fails while it is told to.
+/// A store in memory whose `stage` fails for certain bytes, and whose `sync` fails or hangs while it is told to.
 #[derive(Debug, Default)]
 pub(crate) struct FakeStore {
     inner: MemoryStore,
     poison: Mutex<HashSet<Vec<u8>>>,
     pub(crate) sync_fails: AtomicBool,
+    pub(crate) sync_hangs: AtomicBool,
     pub(crate) staged: AtomicUsize,
     pub(crate) synced: AtomicUsize,
 }
@@ -46,6 +47,9 @@ impl BlobStore for FakeStore {
 
     async fn sync(&self) -> Result<(), BlobError> {
         self.synced.fetch_add(1, Ordering::SeqCst);
+        if self.sync_hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
         if self.sync_fails.load(Ordering::SeqCst) { Err(Self::failure()) } else { self.inner.sync().await }
     }
 
