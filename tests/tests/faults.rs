@@ -103,7 +103,7 @@ impl Stage {
         let call = match self.scenario {
             Scenario::AppendFirst => attache(["append"]).arg(self.dir.path().join("messages")),
             Scenario::AttachMore => {
-                let call = attache(["attach", "0.png", "1.png", "--text", "done"]);
+                let call = attache(["attach", "0.png", "1.png", "--text", &long_text()]);
                 call.arg("--workdir").arg(self.dir.path().join("work"))
             }
         };
@@ -181,8 +181,13 @@ fn image(n: u64) -> Vec<u8> {
     pictures::png(100, 100, n)
 }
 
+/// Longer than a few pages, so that a full disk takes a part of a line.
+fn long_text() -> String {
+    "word after word ".repeat(1500)
+}
+
 fn with_image(n: u64) -> Value {
-    json!({"role": "user", "content": [message::inline_image("image/png", &image(n)), message::text("see")]})
+    json!({"role": "user", "content": [message::inline_image("image/png", &image(n)), message::text(long_text())]})
 }
 
 /// Makes the n-th call of a thread fail, for every n, until no thread makes that many; says how many cases there were.
@@ -380,7 +385,7 @@ impl Full {
 }
 
 /// How much room the cases leave, in pages: from none to more than a call needs.
-const PAGES: u64 = 24;
+const PAGES: u64 = 34;
 
 fn fill_up(mount: Mount) -> usize {
     let full = Full { mount };
