@@ -154,8 +154,8 @@ pub use scripted::{ScriptEntry, ScriptedDriver};
 pub use settings::Settings;
 pub use tool::{ReadyImage, Tool, ToolOutput, ToolSpec};
 pub use tools::{
-    CallContext, DiffMeta, FileSession, FileToolOptions, FileTools, Hunk, Observation, Observations, ReadLimits, ReadLine,
-    ReadMeta, Scheduling, ToolSet, read_view,
+    CallContext, DiffMeta, FileSession, FileToolOptions, FileTools, Hunk, Observation, Observations, ReadLimits,
+    ReadLine, ReadMeta, Scheduling, ToolSet, read_view,
 };
 pub use turn::Turn;
 
