@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use attache_runtime::{MemoryStore, Part, Settings, Taken, a2a, acp, mcp};
+use attache_runtime::{MemoryStore, NoteKind, Part, Settings, Taken, a2a, acp, mcp};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -114,7 +114,8 @@ fn check(taken: &Taken) {
         let no_keys = structured.to_string();
         assert!(longest_run(&no_keys) <= 5000, "{no_keys}");
     }
-    let refused = outline(taken).iter().filter(|part| part.starts_with('!')).count();
+    let is_refusal = |part: &&Part| matches!(part, Part::Note(note) if note.kind() == NoteKind::Refused);
+    let refused = taken.parts.iter().filter(is_refusal).count();
     assert_eq!(taken.images().count() + refused, taken.trace.len());
 }
 
