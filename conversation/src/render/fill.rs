@@ -1,8 +1,7 @@
 //! Writes a planned body into a buffer: the cores fill it side by side, each its share from front to back.
 //!
-//! Nothing is written in place. The log is read into one small window and base64 is encoded into another, both of which
-//! stay in a core's cache: the system copies into such a window about three times faster than into a buffer of
-//! megabytes, and a buffer that is appended to need not be zeroed first.
+//! The log is read into a small window first, which stays in a core's cache: the system copies into it about three times
+//! faster than into a buffer of megabytes, and a buffer that is appended to need not be zeroed before.
 
 use std::fs::File;
 use std::io;
@@ -16,11 +15,13 @@ use crate::cores::{Queue, on_cores};
 
 /// How much of the log is read at a time.
 const WINDOW: usize = 128 << 10;
-/// How much of an image is encoded at a time; a multiple of three, so that only an image's end is padded.
-const PART: usize = 48 << 10;
-/// How much of a body a core fills before it takes the next share: as much as is copied in the time a thread needs to
-/// start.
+/// How much of an image is encoded at a time where its place has to be zeroed first: so little that the zeros are still
+/// in the nearest cache. A multiple of three, so that only an image's end is padded.
+const PART: usize = 3 << 10;
+/// How much of a body a core fills before it takes the next share.
 const SHARE: usize = 1 << 20;
+/// How much of a body is worth another thread: until that runs on a core that was asleep, this one has filled as much.
+const WORTH_A_THREAD: usize = 4 << 20;
 /// Copying is bound by memory, which two to four cores use up.
 const MAX_FILLERS: usize = 4;
 /// A fresh buffer can take a body that is longer by one part in this many, so that the next requests of a growing
@@ -83,9 +84,9 @@ fn shares(body: &Body) -> Vec<Share<'_>> {
 }
 
 /// Fills each place with its share.
-fn fill_all<B: BufMut + Send>(body: &Body, shares: &[Share<'_>], places: &mut [B], log: &File) -> io::Result<()> {
+fn fill_all<P: Place + Send>(body: &Body, shares: &[Share<'_>], places: &mut [P], log: &File) -> io::Result<()> {
     let queue = Queue::new(shares.iter().zip(places));
-    on_cores(shares.len().min(MAX_FILLERS), &|| {
+    on_cores((body.len / WORTH_A_THREAD).clamp(1, MAX_FILLERS), &|| {
         let mut window = Window { log, from: 0, filled: 0, bytes: Vec::new() };
         while let Some((share, place)) = queue.take() {
             fill(body, share.pieces, &mut window, place)?;
@@ -94,21 +95,50 @@ fn fill_all<B: BufMut + Send>(body: &Body, shares: &[Share<'_>], places: &mut [B
     })
 }
 
-fn fill(body: &Body, pieces: &[Piece], log: &mut Window<'_>, out: &mut impl BufMut) -> io::Result<()> {
-    let mut encoded = Vec::new();
+fn fill(body: &Body, pieces: &[Piece], log: &mut Window<'_>, out: &mut impl Place) -> io::Result<()> {
     for piece in pieces {
         match piece {
             Piece::Log { offset, len, commas } => log.copy(*offset, *len, &body.commas[commas.clone()], out)?,
-            Piece::Text(range) => out.put_slice(&body.text[range.clone()]),
-            Piece::Base64(bytes) => {
-                encoded.resize(STANDARD.encoded_length(PART), 0);
-                for part in bytes.chunks(PART) {
-                    out.put_slice(STANDARD.encode(part, Out::from_slice(&mut encoded)));
-                }
-            }
+            Piece::Text(range) => out.copy(&body.text[range.clone()]),
+            Piece::Base64(bytes) => out.encode(bytes),
         }
     }
     Ok(())
+}
+
+/// Where a share goes.
+trait Place {
+    fn copy(&mut self, bytes: &[u8]);
+    /// Writes the bytes as base64.
+    fn encode(&mut self, bytes: &[u8]);
+}
+
+/// A part of a used buffer; what is written is cut off from the front.
+impl Place for &mut [u8] {
+    fn copy(&mut self, bytes: &[u8]) {
+        self.put_slice(bytes);
+    }
+
+    fn encode(&mut self, bytes: &[u8]) {
+        let (here, after) = std::mem::take(self).split_at_mut(STANDARD.encoded_length(bytes.len()));
+        let _ = STANDARD.encode(bytes, Out::from_slice(here));
+        *self = after;
+    }
+}
+
+/// A part of a fresh buffer, which is appended to.
+impl Place for BytesMut {
+    fn copy(&mut self, bytes: &[u8]) {
+        self.put_slice(bytes);
+    }
+
+    fn encode(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(PART) {
+            let begin = self.len();
+            self.resize(begin + STANDARD.encoded_length(part.len()), 0);
+            let _ = STANDARD.encode(part, Out::from_slice(&mut self[begin..]));
+        }
+    }
 }
 
 /// A stretch of the log in memory.
@@ -122,7 +152,7 @@ struct Window<'a> {
 
 impl Window<'_> {
     /// Copies `len` bytes of the log from `offset` on, of which those at `commas` become commas.
-    fn copy(&mut self, mut offset: u64, len: usize, mut commas: &[u64], out: &mut impl BufMut) -> io::Result<()> {
+    fn copy(&mut self, mut offset: u64, len: usize, mut commas: &[u64], out: &mut impl Place) -> io::Result<()> {
         let end = offset + len as u64;
         while offset < end {
             let (from, part) = (offset, self.part(offset, end)?);
@@ -132,7 +162,7 @@ impl Window<'_> {
                 part[usize::try_from(comma - from).expect("a part is small")] = b',';
             }
             commas = &commas[here..];
-            out.put_slice(part);
+            out.copy(part);
         }
         Ok(())
     }
