@@ -66,7 +66,7 @@
 //! each component first. Here the open *is* the check: one `openat2` call that refuses links in the kernel, or, where the
 //! kernel lacks it, one handle after another, each opened without following.
 //!
-//! Unix only: the guarantees lean on descriptors, and Linux and macOS are what is tested for.
+//! Unix only: the guarantees lean on descriptors. It is tested on Linux; macOS takes the walk of handles, and was not tried yet.
 
 mod blocking;
 mod cancel;
