@@ -20,8 +20,12 @@ pub(crate) fn check(text: &str) -> Result<(), Fault> {
 }
 
 /// Calls `each` with the key and the value of every member, both as they stand in the text, which has to be an object.
-pub(crate) fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> Result<(), Fault> {
-    Walker::through(text, |walker| walker.object(&mut each))
+/// Says whether the string `image` may stand anywhere in it, which only an image's block needs to have.
+pub(crate) fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> Result<bool, Fault> {
+    Walker::through(text, |walker| {
+        walker.object(&mut each)?;
+        Ok(walker.image)
+    })
 }
 
 /// Calls `each` with every element, as it stands in the text, which has to be an array.
@@ -39,15 +43,17 @@ struct Walker<'a> {
     /// The number of the block whose stops are at hand.
     block: usize,
     stops: u64,
+    /// The string `image` was passed, or an escape for one of its letters, which are all `\u006?`.
+    image: bool,
 }
 
 impl<'a> Walker<'a> {
-    fn through(text: &'a str, walk: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
-        let mut walker = Self { text, at: 0, depth: 0, block: usize::MAX, stops: 0 };
+    fn through<T>(text: &'a str, walk: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        let mut walker = Self { text, at: 0, depth: 0, block: usize::MAX, stops: 0, image: false };
         walker.space();
-        walk(&mut walker)?;
+        let found = walk(&mut walker)?;
         walker.space();
-        if walker.at == text.len() { Ok(()) } else { Err(Fault::NotJson) }
+        if walker.at == text.len() { Ok(found) } else { Err(Fault::NotJson) }
     }
 
     fn value(&mut self) -> Result<(), Fault> {
@@ -125,10 +131,15 @@ impl<'a> Walker<'a> {
             at += stops.trailing_zeros() as usize;
             match bytes.get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => at += escape_len(&bytes[at..]).ok_or(Fault::NotJson)?,
+                Some(b'\\') => {
+                    let len = escape_len(&bytes[at..]).ok_or(Fault::NotJson)?;
+                    self.image |= len > 2 && bytes[at..].starts_with(b"\\u006");
+                    at += len;
+                }
                 _ => return Err(Fault::NotJson),
             }
         }
+        self.image |= bytes[self.at..at] == *b"image";
         self.at = at + 1;
         Ok(())
     }

@@ -4,9 +4,7 @@
 //! may be images are looked into, and what is kept of them is their position.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -88,7 +86,7 @@ pub(crate) fn scan_line(line: &str, look: Look) -> Result<Line, String> {
         };
         let mut scan = Scan { role, blocks: Vec::new(), repeated_key: None };
         scan.note_repetition(&fields, look);
-        if let Some(content) = fields.content.filter(|content| look == Look::ForAll || may_hold_image(content)) {
+        if let Some(content) = fields.content.filter(|_| look == Look::ForAll || fields.may_hold_image) {
             collect(line, content, look, Depth::Message, &mut scan);
         }
         return Ok(Line::Message(scan));
@@ -162,12 +160,14 @@ struct Fields<'a> {
     text: Option<&'a str>,
     /// One of these keys that stands there more than once.
     repeated: Option<&'a str>,
+    /// Could a block of type `image` stand anywhere in the object?
+    may_hold_image: bool,
 }
 
 impl<'a> Fields<'a> {
     fn of(object: &'a str) -> Result<Self, Fault> {
         let mut fields = Self::default();
-        members(object, |key, value| {
+        let may_hold_image = members(object, |key, value| {
             let field = match string(key).as_deref() {
                 Some("role") => &mut fields.role,
                 Some("type") => &mut fields.kind,
@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
                 fields.repeated = Some(key);
             }
         })?;
-        Ok(fields)
+        Ok(Self { may_hold_image, ..fields })
     }
 }
 
@@ -193,14 +193,6 @@ fn string(value: &str) -> Option<Cow<'_, str>> {
 /// Where `part`, a slice of `line`, begins in it.
 pub(crate) fn offset_in(line: &str, part: &str) -> usize {
     part.as_ptr() as usize - line.as_ptr() as usize
-}
-
-/// Could a block of type `image` stand in this text? The word may be spelled with escapes, whose letters are all
-/// `\u006?`.
-fn may_hold_image(text: &str) -> bool {
-    static PLAIN: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"image\""));
-    static ESCAPED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\\u006"));
-    [&PLAIN, &ESCAPED].iter().any(|word| word.find(text.as_bytes()).is_some())
 }
 
 /// What is wrong with a line, in words; the parser's complaint where it has one.

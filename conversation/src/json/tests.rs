@@ -92,6 +92,22 @@ fn a_block_stops_at_quotes_backslashes_and_control_characters_alone() {
     assert_eq!(stops(&[b'"'; BLOCK]), u64::MAX);
 }
 
+#[test]
+fn the_word_image_is_noticed_where_it_is_a_string_of_its_own() {
+    for (text, noticed) in [
+        (r#"{"type":"image"}"#, true),
+        (r#"{"a":[{"image":1}]}"#, true),
+        (r#"{"type":"\u0069mage"}"#, true),
+        (r#"{"type":"i\u006Dage"}"#, true),
+        (r#"{"type":"images"}"#, false),
+        (r#"{"type":"an image"}"#, false),
+        (r#"{"type":"\u00e9"}"#, false),
+        (r#"{"type":"\\u0069"}"#, false),
+    ] {
+        assert_eq!(members(text, |_, _| {}), Ok(noticed), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn it_agrees_with_the_parser(text in r#"[\[\]{}":,0-9a-fn\\uletrs+\-.E \n]{0,40}"#) {
