@@ -96,13 +96,16 @@ pub(crate) async fn run<T, F>(
 where
     F: Future<Output = Vec<Result<T, Refusal>>>,
 {
+    let cores = settings.concurrency().get();
+    // With several cores one group more than they are, so that none of them waits for its next.
+    let most = if cores == 1 { 1 } else { cores + 1 };
     let mut outcomes: Vec<Option<Result<T, Refusal>>> = attachments.iter().map(|_| None).collect();
     let mut running = FuturesUnordered::new();
     let mut undecided = 0;
     let mut next = 0;
     loop {
-        while running.len() < settings.concurrency().get() {
-            let free = settings.concurrency().get() - running.len();
+        while running.len() < most {
+            let free = cores.saturating_sub(running.len());
             let size = if attachments.len() - next > free { TOGETHER } else { 1 };
             let mut group = Vec::with_capacity(size);
             while group.len() < size && next < attachments.len() {
