@@ -131,6 +131,8 @@ fn targets(messages: usize, images: usize, times_faster: f64) {
     table.print();
     for (caches, raced) in [("cold", &cold), ("warm", &warm)] {
         at_least(&format!("plain over later body, caches {caches}"), raced.plain.over(&raced.later), times_faster);
+        let into_used = raced.plain.over(&raced.into_used);
+        at_least(&format!("plain over later body into a used buffer, caches {caches}"), into_used, times_faster);
         at_most(&format!("later body over a copy, caches {caches}"), raced.later.over(&raced.copy), 2.0);
     }
     second_body(&runtime, dir.path());
@@ -177,8 +179,17 @@ fn print_plain_peak(dir: &Path) {
 }
 
 fn growth() {
-    let mut table =
-        Table::new(["messages", "log", "body", "later body", "copy", "plain", "body / copy", "plain / body"]);
+    let mut table = Table::new([
+        "messages",
+        "log",
+        "body",
+        "later body",
+        "into a used buffer",
+        "copy into one",
+        "plain",
+        "into / copy",
+        "plain / into",
+    ]);
     for messages in [100, 1_000, 10_000, 100_000].into_iter().filter(|&messages| !quick() || messages <= 1_000) {
         let (runtime, dir) = (runtime(), tempfile::tempdir().expect("a temporary directory"));
         corpus(messages, messages / 10).write(&runtime, dir.path());
@@ -190,10 +201,11 @@ fn growth() {
             megabytes(log),
             megabytes(raced.body_len as u64),
             millis(raced.later.median()),
-            millis(raced.copy.median()),
+            millis(raced.into_used.median()),
+            millis(raced.copy_into_used.median()),
             millis(raced.plain.median()),
-            raced.later.over(&raced.copy).to_string(),
-            raced.plain.over(&raced.later).to_string(),
+            raced.into_used.over(&raced.copy_into_used).to_string(),
+            raced.plain.over(&raced.into_used).to_string(),
         ]);
     }
     table.print();
