@@ -97,8 +97,7 @@ where
     F: Future<Output = Vec<Result<T, Refusal>>>,
 {
     let cores = settings.concurrency().get();
-    // With several cores one group more than they are, so that none of them waits for its next.
-    let most = if cores == 1 { 1 } else { cores + 1 };
+    let most = most_groups(cores);
     let mut outcomes: Vec<Option<Result<T, Refusal>>> = attachments.iter().map(|_| None).collect();
     let mut running = FuturesUnordered::new();
     let mut undecided = 0;
@@ -138,6 +137,12 @@ where
         .collect()
 }
 
+/// How many groups are in hand at a time: with several cores one more than they are, so that none of them waits for its
+/// next; on one core there is nothing to gain.
+fn most_groups(cores: usize) -> usize {
+    if cores == 1 { 1 } else { cores + 1 }
+}
+
 async fn take_through<T, F>(
     group: Vec<(usize, Planned)>,
     work: &WorkDir,
@@ -172,6 +177,9 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::num::NonZero;
+
     use super::*;
 
     fn budget(accepted: usize, refused_reads: usize) -> Budget {
@@ -208,6 +216,42 @@ mod tests {
                     assert_ne!(budget.admit(0), Admission::Wait, "{budget:?}");
                 }
             }
+        }
+    }
+
+    /// What is in hand bounds the memory of a call, so that neither many attachments nor slow stores may widen it.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_more_is_in_hand_than_the_concurrency_allows() {
+        const IMAGES: usize = 24;
+        let folder = tempfile::tempdir().unwrap();
+        let attachments: Vec<_> = (0..IMAGES)
+            .map(|n| {
+                let name = format!("{n}.png");
+                std::fs::write(folder.path().join(&name), attache_media::fixtures::png(1, 1, n as u64)).unwrap();
+                Attachment::new(name, "image/png")
+            })
+            .collect();
+        let work = WorkDir::open(folder.path()).unwrap();
+        for (cores, groups) in [(1, 1), (2, 3), (4, 5)] {
+            let settings = Settings::default().with_concurrency(NonZero::new(cores).unwrap());
+            let (in_hand, peak, largest) = (Cell::new(0), Cell::new(0), Cell::new(0));
+            let finish = |images: Vec<Sound>| {
+                let (in_hand, peak, largest) = (&in_hand, &peak, &largest);
+                async move {
+                    in_hand.set(in_hand.get() + 1);
+                    peak.set(peak.get().max(in_hand.get()));
+                    largest.set(largest.get().max(images.len()));
+                    // A store that takes its time, until everything that may come along has come.
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                    in_hand.set(in_hand.get() - 1);
+                    images.iter().map(|_| Ok(())).collect()
+                }
+            };
+            let outcomes = run(&attachments, &work, &settings, &mut Budget::new(IMAGES), finish).await;
+            assert!(outcomes.iter().all(Result::is_ok));
+            assert_eq!(outcomes.len(), IMAGES);
+            assert!(peak.get() <= groups, "{} groups in hand on {cores} cores", peak.get());
+            assert!(largest.get() <= TOGETHER, "{} images in one group", largest.get());
         }
     }
 }

@@ -96,8 +96,9 @@ impl Settings {
         self
     }
 
-    /// Sets on how many cores files are read and checked, all of them unless set; each has one or two images in hand. It
-    /// changes the time taken and the memory, and nothing else.
+    /// Sets on how many cores files are read and checked, all of them unless set; each has one or two images in hand, and with
+    /// several cores one or two more wait for the next free one. It changes the time taken and the memory, and nothing
+    /// else.
     #[must_use]
     pub fn with_concurrency(mut self, concurrency: NonZero<usize>) -> Self {
         self.concurrency = concurrency;
