@@ -23,26 +23,54 @@ fn main() {
         None => bench(),
         Some([what, dir]) if what == "peak" => print_peak(Path::new(dir)),
         Some([what, dir]) if what == "plain-peak" => print_plain_peak(Path::new(dir)),
-        Some([what]) if what == "one-core" => on_one_core(),
+        Some([what, cores]) if what == "large" => limited(cores, large_body),
+        Some([what, cores]) if what == "small" => limited(cores, small_body),
         Some(other) => panic!("no such child: {other:?}"),
     }
 }
 
 fn bench() {
     machine::print_limits();
-    heading("render: a body of 10 000 messages of 2 kB with 1 000 images, 5 of 1 MB shown");
-    targets(size(10_000, 200), size(1_000, 20), 10.0);
-    heading("render: a body of 100 messages of 2 kB with 5 images of 1 MB, all shown");
-    targets(size(100, 20), 5, 15.0);
+    // Each in a process of its own: how much memory an allocator has at hand depends on what a process did before.
+    for cores in [Cores::All, Cores::One] {
+        child::printing(&["large", cores.name()]);
+        child::printing(&["small", cores.name()]);
+    }
     heading("render: how the cost grows");
     growth();
-    child::printing(&["one-core"]);
 }
 
-fn on_one_core() {
-    child::keep_one_core();
-    heading("render: the same on one core");
+/// The cores that a child may use.
+#[derive(Clone, Copy)]
+enum Cores {
+    All,
+    One,
+}
+
+impl Cores {
+    fn name(self) -> &'static str {
+        match self {
+            Self::All => "all-cores",
+            Self::One => "one-core",
+        }
+    }
+}
+
+/// Runs a part of the bench on the cores that the parent named.
+fn limited(cores: &str, part: impl FnOnce(&str)) {
+    if cores == Cores::One.name() {
+        child::keep_one_core();
+    }
+    part(&cores.replace('-', " "));
+}
+
+fn large_body(cores: &str) {
+    heading(&format!("render: a body of 10 000 messages of 2 kB with 1 000 images, 5 of 1 MB shown, {cores}"));
     targets(size(10_000, 200), size(1_000, 20), 10.0);
+}
+
+fn small_body(cores: &str) {
+    heading(&format!("render: a body of 100 messages of 2 kB with 5 images of 1 MB, all shown, {cores}"));
     targets(size(100, 20), 5, 15.0);
 }
 

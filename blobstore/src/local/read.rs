@@ -62,6 +62,11 @@ impl Store {
         Err(damaged)
     }
 
+    /// All of them, if every one is in memory and its file is the one that was verified.
+    pub(super) fn all_remembered(&self, wanted: &[(BlobId, Option<u64>)]) -> Option<Vec<Result<Bytes, BlobError>>> {
+        wanted.iter().map(|&(id, len)| self.remembered(id, len).ok().flatten().map(Ok)).collect()
+    }
+
     /// Many blobs: those in memory at once, the others on all cores if they are large enough to pay for it.
     pub(super) fn get_many(&self, wanted: &[(BlobId, Option<u64>)]) -> Vec<Result<Bytes, BlobError>> {
         let mut found: Vec<_> = wanted.iter().map(|&(id, len)| self.remembered(id, len).transpose()).collect();

@@ -21,7 +21,7 @@ const PART: usize = 3 << 10;
 /// How much of a body a core fills before it takes the next share.
 const SHARE: usize = 1 << 20;
 /// How much of a body is worth another thread: until that runs on a core that was asleep, this one has filled as much.
-const WORTH_A_THREAD: usize = 4 << 20;
+const WORTH_A_THREAD: usize = 16 << 20;
 /// Copying is bound by memory, which two to four cores use up.
 const MAX_FILLERS: usize = 4;
 /// A fresh buffer can take a body that is longer by one part in this many, so that the next requests of a growing
@@ -36,10 +36,24 @@ struct Share<'a> {
 
 /// Writes the body over `out`, whose capacity is used again.
 pub(super) fn write(body: &Body, log: &File, out: &mut Vec<u8>) -> io::Result<()> {
+    let fillers = (body.len / WORTH_A_THREAD).clamp(1, MAX_FILLERS);
+    if fillers == 1 { write_alone(body, log, out) } else { write_together(body, log, out, fillers) }
+}
+
+/// A body that is not worth another thread is appended to the buffer, which need not be zeroed for that.
+fn write_alone(body: &Body, log: &File, out: &mut Vec<u8>) -> io::Result<()> {
+    out.clear();
+    if out.capacity() < body.len {
+        *out = Vec::with_capacity(body.len + body.len / ROOM_TO_GROW);
+    }
+    fill(body, &body.pieces, &mut Window::new(log), out)
+}
+
+fn write_together(body: &Body, log: &File, out: &mut Vec<u8>, fillers: usize) -> io::Result<()> {
     let shares = shares(body);
     if out.capacity() < body.len {
         *out = Vec::new();
-        *out = write_fresh(body, &shares, log)?;
+        *out = write_fresh(body, &shares, log, fillers)?;
         return Ok(());
     }
     out.resize(body.len, 0);
@@ -50,18 +64,18 @@ pub(super) fn write(body: &Body, log: &File, out: &mut Vec<u8>) -> io::Result<()
         places.push(place);
         rest = after;
     }
-    fill_all(body, &shares, &mut places, log)
+    fill_all(body, &shares, &mut places, log, fillers)
 }
 
 /// Writes the body into a new buffer, which is split among the shares and joined again without a copy.
-fn write_fresh(body: &Body, shares: &[Share<'_>], log: &File) -> io::Result<Vec<u8>> {
+fn write_fresh(body: &Body, shares: &[Share<'_>], log: &File, fillers: usize) -> io::Result<Vec<u8>> {
     let mut rest = BytesMut::with_capacity(body.len + body.len / ROOM_TO_GROW);
     let mut places = Vec::with_capacity(shares.len());
     for share in shares {
         let after = rest.split_off(share.len);
         places.push(std::mem::replace(&mut rest, after));
     }
-    fill_all(body, shares, &mut places, log)?;
+    fill_all(body, shares, &mut places, log, fillers)?;
     let mut whole = BytesMut::new();
     for place in places {
         whole.unsplit(place);
@@ -83,11 +97,17 @@ fn shares(body: &Body) -> Vec<Share<'_>> {
     shares
 }
 
-/// Fills each place with its share.
-fn fill_all<P: Place + Send>(body: &Body, shares: &[Share<'_>], places: &mut [P], log: &File) -> io::Result<()> {
+/// Fills each place with its share, on so many threads.
+fn fill_all<P: Place + Send>(
+    body: &Body,
+    shares: &[Share<'_>],
+    places: &mut [P],
+    log: &File,
+    fillers: usize,
+) -> io::Result<()> {
     let queue = Queue::new(shares.iter().zip(places));
-    on_cores((body.len / WORTH_A_THREAD).clamp(1, MAX_FILLERS), &|| {
-        let mut window = Window { log, from: 0, filled: 0, bytes: Vec::new() };
+    on_cores(fillers, &|| {
+        let mut window = Window::new(log);
         while let Some((share, place)) = queue.take() {
             fill(body, share.pieces, &mut window, place)?;
         }
@@ -111,6 +131,17 @@ trait Place {
     fn copy(&mut self, bytes: &[u8]);
     /// Writes the bytes as base64.
     fn encode(&mut self, bytes: &[u8]);
+}
+
+/// A whole buffer, which is appended to.
+impl Place for Vec<u8> {
+    fn copy(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    fn encode(&mut self, bytes: &[u8]) {
+        STANDARD.encode_append(bytes, self);
+    }
 }
 
 /// A part of a used buffer; what is written is cut off from the front.
@@ -150,7 +181,11 @@ struct Window<'a> {
     bytes: Vec<u8>,
 }
 
-impl Window<'_> {
+impl<'a> Window<'a> {
+    fn new(log: &'a File) -> Self {
+        Self { log, from: 0, filled: 0, bytes: Vec::new() }
+    }
+
     /// Copies `len` bytes of the log from `offset` on, of which those at `commas` become commas.
     fn copy(&mut self, mut offset: u64, len: usize, mut commas: &[u64], out: &mut impl Place) -> io::Result<()> {
         let end = offset + len as u64;
