@@ -3,6 +3,8 @@
 //! A log is gigabytes of strings, and opening it means finding the ends of them all. `serde_json` takes a byte or eight
 //! at a time for that, this walk 64. What is JSON is the same for both; a test compares them.
 
+use wide::i8x16;
+
 /// Why a text cannot be walked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -40,16 +42,16 @@ struct Walker<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// The number of the block whose stops are at hand.
+    /// Where the block begins whose marks are at hand.
     block: usize,
-    stops: u64,
+    marks: Marks,
     /// The string `image` was passed, or an escape for one of its letters, which are all `\u006?`.
     image: bool,
 }
 
 impl<'a> Walker<'a> {
     fn through<T>(text: &'a str, walk: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
-        let mut walker = Self { text, at: 0, depth: 0, block: usize::MAX, stops: 0, image: false };
+        let mut walker = Self { text, at: 0, depth: 0, block: usize::MAX, marks: Marks::default(), image: false };
         walker.space();
         let found = walk(&mut walker)?;
         walker.space();
@@ -120,37 +122,63 @@ impl<'a> Walker<'a> {
 
     fn string(&mut self) -> Result<(), Fault> {
         self.expect(b'"')?;
-        let bytes = self.text.as_bytes();
         let mut at = self.at;
+        // One if the block before ended with a backslash that escapes the first byte of this one.
+        let mut carried = 0;
         loop {
-            let stops = self.stops_from(at);
-            if stops == 0 {
-                at = (at / BLOCK + 1) * BLOCK;
-                continue;
+            let (block, from) = (at / BLOCK * BLOCK, u64::MAX << (at % BLOCK));
+            let marks = self.marks(block);
+            let escapes = escaping(marks.backslashes & from, carried);
+            // Neither what escapes nor what is escaped ends the string; whether it may be escaped is looked at below.
+            let ends = marks.stops & from & !(escapes | escapes << 1 | carried);
+            self.escapes(block, escapes & below_lowest(ends))?;
+            carried = escapes >> (BLOCK - 1);
+            if ends != 0 {
+                at = block + ends.trailing_zeros() as usize;
+                break;
             }
-            at += stops.trailing_zeros() as usize;
-            match bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    let len = escape_len(&bytes[at..]).ok_or(Fault::NotJson)?;
-                    self.image |= len > 2 && bytes[at..].starts_with(b"\\u006");
-                    at += len;
-                }
-                _ => return Err(Fault::NotJson),
-            }
+            at = block + BLOCK;
+        }
+        let bytes = self.text.as_bytes();
+        if bytes.get(at) != Some(&b'"') {
+            return Err(Fault::NotJson);
         }
         self.image |= bytes[self.at..at] == *b"image";
         self.at = at + 1;
         Ok(())
     }
 
-    /// Where the rest of the block has stops, from byte `at` on.
-    fn stops_from(&mut self, at: usize) -> u64 {
-        let block = at / BLOCK;
-        if block != self.block {
-            (self.block, self.stops) = (block, stops_in(&self.text.as_bytes()[block * BLOCK..]));
+    /// Looks at the escapes that begin at the bits of the block.
+    fn escapes(&mut self, block: usize, mut begins: u64) -> Result<(), Fault> {
+        let bytes = self.text.as_bytes();
+        // Nearly always none is left: but for the last byte of the block, whose escape goes on in the next.
+        begins &= !(self.marks.common_escapes >> 1);
+        while begins != 0 {
+            let at = block + begins.trailing_zeros() as usize;
+            begins &= begins - 1;
+            if !bytes.get(at + 1).is_some_and(|byte| SHORT_ESCAPE[usize::from(*byte)]) {
+                self.long_escape(at)?;
+            }
         }
-        self.stops >> (at % BLOCK)
+        Ok(())
+    }
+
+    fn long_escape(&mut self, at: usize) -> Result<(), Fault> {
+        match self.text.as_bytes()[at + 1..] {
+            [b'u', ref digits @ ..] if digits.len() >= 4 && digits[..4].iter().all(u8::is_ascii_hexdigit) => {
+                self.image |= digits.starts_with(b"006");
+                Ok(())
+            }
+            _ => Err(Fault::NotJson),
+        }
+    }
+
+    /// What stands in the block that begins at `block`.
+    fn marks(&mut self, block: usize) -> Marks {
+        if block != self.block {
+            (self.block, self.marks) = (block, Marks::of(&self.text.as_bytes()[block..]));
+        }
+        self.marks
     }
 
     fn number(&mut self) -> Result<(), Fault> {
@@ -206,38 +234,84 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// How long the escape is that the text begins with.
-fn escape_len(text: &[u8]) -> Option<usize> {
-    match text {
-        [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(2),
-        [_, b'u', digits @ ..] => digits.first_chunk::<4>()?.iter().all(u8::is_ascii_hexdigit).then_some(6),
-        _ => None,
+/// Whether a byte after a backslash makes an escape with it, as all but `u` do that may stand there.
+const SHORT_ESCAPE: [bool; 256] = {
+    let (mut short, mut at) = ([false; 256], 0);
+    while at < b"\"\\/bfnrt".len() {
+        short[b"\"\\/bfnrt"[at] as usize] = true;
+        at += 1;
     }
+    short
+};
+
+/// What matters for the end of a string in a block of bytes, one bit for each of them.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    /// What cannot simply stand in a string: quotes, backslashes and control characters. Where the text ends in the block,
+    /// its end stops too.
+    stops: u64,
+    backslashes: u64,
+    /// What is mostly escaped: quotes, backslashes, and the letters of line ends and tabulators.
+    common_escapes: u64,
 }
 
-/// One bit for each of the first 64 bytes that cannot simply stand in a string: quotes, backslashes and control
-/// characters. Where there are fewer bytes, the end stops too.
-fn stops_in(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk() {
-        Some(block) => stops(block),
-        None => {
-            let mut block = [0; BLOCK];
-            block[..bytes.len()].copy_from_slice(bytes);
-            stops(&block)
+impl Marks {
+    fn of(bytes: &[u8]) -> Self {
+        match bytes.first_chunk() {
+            Some(block) => Self::of_block(block),
+            None => {
+                let mut block = [0; BLOCK];
+                block[..bytes.len()].copy_from_slice(bytes);
+                Self::of_block(&block)
+            }
         }
     }
+
+    fn of_block(block: &[u8; BLOCK]) -> Self {
+        let mut marks = Self::default();
+        let lanes = block.as_chunks::<16>().0.iter().map(|lane| i8x16::new(lane.map(u8::cast_signed)));
+        for (at, bytes) in lanes.enumerate() {
+            let backslashes = bytes.simd_eq(all(b'\\'));
+            // As signed numbers the bytes from 128 on are below the space too, but not above -1.
+            let controls = bytes.simd_lt(all(b' ')) & bytes.simd_gt(i8x16::splat(-1));
+            let quotes = bytes.simd_eq(all(b'"')) | backslashes;
+            let letters = bytes.simd_eq(all(b'n')) | bytes.simd_eq(all(b't'));
+            marks.stops |= bits(quotes | controls, at);
+            marks.backslashes |= bits(backslashes, at);
+            marks.common_escapes |= bits(quotes | letters, at);
+        }
+        marks
+    }
 }
 
-/// Written so that compilers turn it into vector instructions: 64 comparisons at once, then eight flags a multiplication
-/// are gathered into a byte.
-fn stops(block: &[u8; BLOCK]) -> u64 {
-    const GATHER: u64 = 0x0102_0408_1020_4080;
-    let flags = block.map(|byte| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\'));
-    let mut stops = 0;
-    for (at, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-        stops |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (8 * at);
-    }
-    stops
+fn all(byte: u8) -> i8x16 {
+    i8x16::splat(byte.cast_signed())
+}
+
+/// The flags of the lane number `at`, one bit each.
+fn bits(flags: i8x16, at: usize) -> u64 {
+    u64::from(flags.to_bitmask()) << (16 * at)
+}
+
+/// Of the backslashes those that escape the byte after them: in every run the first, the third and so on. `carried` is one
+/// if the first byte is escaped by what stood before it, and is then no such backslash.
+///
+/// A run that begins at an even place has them at the even places, and the other way round. Adding the first bit of a run to the run
+/// carries out of it, which tells the runs of either kind apart without looking at each.
+fn escaping(backslashes: u64, carried: u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let runs = backslashes & !carried;
+    let begins = runs & !(runs << 1);
+    let even_begins = begins & EVEN;
+    // What is left of the runs once those that begin at an even place are carried away.
+    let odd_runs = runs & runs.wrapping_add(even_begins);
+    let even_runs = runs & !odd_runs;
+    (even_runs & EVEN) | (odd_runs & !EVEN)
+}
+
+/// The bits below the lowest one that is set; all of them if none is.
+fn below_lowest(bits: u64) -> u64 {
+    bits.wrapping_sub(1) & !bits
 }
 
 #[cfg(test)]

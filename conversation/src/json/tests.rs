@@ -86,10 +86,30 @@ fn a_block_stops_at_quotes_backslashes_and_control_characters_alone() {
             let mut block = [b'x'; BLOCK];
             block[at] = byte;
             let stops_here = byte < 32 || byte == b'"' || byte == b'\\';
-            assert_eq!(stops(&block), u64::from(stops_here) << at, "{byte} at {at}");
+            let marks = Marks::of(&block);
+            assert_eq!(marks.stops, u64::from(stops_here) << at, "{byte} at {at}");
+            assert_eq!(marks.backslashes, u64::from(byte == b'\\') << at, "{byte} at {at}");
         }
     }
-    assert_eq!(stops(&[b'"'; BLOCK]), u64::MAX);
+    assert_eq!(Marks::of(&[b'"'; BLOCK]).stops, u64::MAX);
+    // The end of the text stops too.
+    assert_eq!(Marks::of(b"abc").stops, u64::MAX << 3);
+}
+
+proptest! {
+    #[test]
+    fn every_other_backslash_of_a_run_escapes(backslashes in any::<u64>(), more in any::<u64>(), carried in 0u64..2) {
+        // Both thin and thick runs.
+        for backslashes in [backslashes, backslashes | more, backslashes & more, u64::MAX, backslashes | 0xff00_0000_0000_00ff] {
+            let (mut expected, mut escaped) = (0u64, carried == 1);
+            for at in 0..64 {
+                let escapes = !escaped && backslashes >> at & 1 == 1;
+                expected |= u64::from(escapes) << at;
+                escaped = escapes;
+            }
+            prop_assert_eq!(escaping(backslashes, carried), expected);
+        }
+    }
 }
 
 #[test]

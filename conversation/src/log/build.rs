@@ -57,8 +57,7 @@ impl Reader<'_> {
     fn read(&self, buffer: &mut Vec<u8>) -> io::Result<Index> {
         // One byte more at the front tells whether a line begins exactly at `begin`.
         let from = self.begin.saturating_sub(1);
-        buffer.clear();
-        self.extend(buffer, from, self.end)?;
+        self.fill(buffer, from)?;
         let first = self.first_line(buffer);
         let mut index = Index::default();
         let Some(first) = first.filter(|first| from + (*first as u64) < self.end) else { return Ok(index) };
@@ -109,6 +108,12 @@ impl Reader<'_> {
             at += window.len() as u64;
         }
         Ok(LineEnd::TooLong { end: self.len, newline: false })
+    }
+
+    /// Reads the range over the buffer, which is of the same length nearly always and then not zeroed again.
+    fn fill(&self, buffer: &mut Vec<u8>, from: u64) -> io::Result<()> {
+        buffer.resize(usize::try_from(self.end - from).expect("a range is small"), 0);
+        self.file.read_exact_at(buffer, from)
     }
 
     fn extend(&self, buffer: &mut Vec<u8>, from: u64, to: u64) -> io::Result<()> {
