@@ -31,6 +31,7 @@ mod error;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
 mod media_type;
+mod motion;
 mod sniff;
 #[cfg(test)]
 mod testing;
@@ -40,5 +41,6 @@ pub use describe::describe;
 pub use dimensions::{Dimensions, dimensions};
 pub use error::MediaError;
 pub use media_type::{MediaType, ParseMediaTypeError, normalise};
+pub use motion::{Motion, motion};
 pub use sniff::sniff;
 pub use verify::{DEFAULT_MAX_PIXELS, ParseVerifyError, Verify, verify};

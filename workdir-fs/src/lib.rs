@@ -74,6 +74,7 @@ mod change;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod edit;
+mod entries;
 mod error;
 mod file_error;
 mod file_system;
@@ -92,6 +93,7 @@ mod work_dir;
 
 pub use cancel::Cancel;
 pub use change::{Edit, Operation, WriteIntent, Written};
+pub use entries::{Entry, EntryKind};
 pub use error::{FsError, FsErrorKind, OpenRootError};
 pub use file_error::{FileError, FileErrorKind};
 pub use file_system::FileSystem;

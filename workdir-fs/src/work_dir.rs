@@ -64,6 +64,25 @@ impl WorkDir {
         Ok(Self { inner: Arc::new(Inner { dir, given, canonical, options, walk }) })
     }
 
+    /// Takes a directory that the host has opened by itself, with the default options. `path` is what it is called; it must be
+    /// absolute and is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// If what is open is no directory.
+    pub fn adopt(directory: std::fs::File, path: impl AsRef<Path>) -> Result<Self, OpenRootError> {
+        let path = path.as_ref();
+        let fail = |cause| OpenRootError::new(path, cause);
+        if !directory.metadata().map_err(fail)?.is_dir() {
+            return Err(OpenRootError::new(path, Errno::NOTDIR));
+        }
+        let dir = Dir::from_std_file(directory);
+        let options = WorkDirOptions::default();
+        let walk = walk::settle(options.walk, &dir, path)?;
+        let (given, canonical) = (path.to_owned(), path.to_owned());
+        Ok(Self { inner: Arc::new(Inner { dir, given, canonical, options, walk }) })
+    }
+
     /// The folder as it was given, made absolute without looking at the disk.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -2,8 +2,8 @@
 //! length byte and as many bytes, up to a length of zero.
 
 use super::{array, cut_in_header};
-use crate::Dimensions;
 use crate::error::{Reason, fault};
+use crate::{Dimensions, Motion};
 
 const HEAD_LEN: usize = 13;
 const EXTENSION: u8 = 0x21;
@@ -36,6 +36,33 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
                 images += 1;
             }
             kind => fault!("an unknown block ({kind}) at offset {}", walk.at - 1),
+        }
+    }
+}
+
+pub(super) fn motion(bytes: &[u8]) -> Motion {
+    match images(bytes) {
+        Ok(frames @ 2..) => Motion::Animated { frames: Some(frames) },
+        _ => Motion::Still,
+    }
+}
+
+fn images(bytes: &[u8]) -> Result<u64, Reason> {
+    let head: [u8; HEAD_LEN] = array(bytes, 0).ok_or_else(|| cut_in_header(bytes))?;
+    let mut walk = Walk { bytes, at: HEAD_LEN };
+    walk.colour_table(head[10])?;
+    let mut images = 0;
+    loop {
+        match walk.byte()? {
+            IMAGE => {
+                walk.image()?;
+                images += 1;
+            }
+            EXTENSION => {
+                walk.byte()?;
+                walk.sub_blocks()?;
+            }
+            _ => return Ok(images),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! JPEG: `FF D8`, then segments (marker, length, data) up to the first scan, entropy-coded data, more of both, `FF D9`.
 
 use super::array;
-use crate::Dimensions;
 use crate::error::{Reason, fault};
+use crate::{Dimensions, Motion};
 
 const SOI: u8 = 0xd8;
 const EOI: u8 = 0xd9;
@@ -41,6 +41,48 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
         None => fault!("it ends without a frame header"),
         Some(_) if scans == 0 => fault!("it ends without a scan"),
         Some(size) => Ok(size),
+    }
+}
+
+/// Counts the images that follow each other. Anything may stand between them: cameras pad, and phones append other data.
+pub(super) fn motion(bytes: &[u8]) -> Motion {
+    // Each false start may cost a walk to the end, so only so many are followed up.
+    const MAX_TRIES: usize = 32;
+
+    let Ok(mut end) = image_end(bytes) else {
+        return Motion::Still;
+    };
+    let (mut images, mut tries) = (1, 0);
+    while tries < MAX_TRIES {
+        let rest = &bytes[end..];
+        let Some(start) = rest.windows(3).position(|head| head == [0xff, SOI, 0xff]) else {
+            break;
+        };
+        tries += 1;
+        match image_end(&rest[start..]) {
+            Ok(len) => {
+                images += 1;
+                end += start + len;
+            }
+            Err(_) => end += start + 1,
+        }
+    }
+    let counted = tries < MAX_TRIES;
+    if images == 1 { Motion::Still } else { Motion::Animated { frames: counted.then_some(images) } }
+}
+
+/// How many bytes the image at the beginning takes, if it is one with a frame and a scan.
+fn image_end(bytes: &[u8]) -> Result<usize, Reason> {
+    let mut walk = Walk::new(bytes);
+    let (mut frame, mut scan) = (false, false);
+    loop {
+        match walk.next()? {
+            Step::Frame(..) => frame = true,
+            Step::Segment(..) => {}
+            Step::Scan(..) => scan = true,
+            Step::End if frame && scan => return Ok(walk.at),
+            Step::End => fault!("it ends without a picture"),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) use jpeg::{Step as JpegStep, Walk as JpegWalk};
 pub(crate) use webp::extent as webp_extent;
 
 use crate::error::{MediaError, Reason, fault};
-use crate::{Dimensions, MediaType, sniff};
+use crate::{Dimensions, MediaType, Motion, sniff};
 
 /// Reads the header.
 pub(crate) fn dimensions(bytes: &[u8], media_type: MediaType) -> Result<Dimensions, MediaError> {
@@ -36,6 +36,16 @@ pub(crate) fn structure(bytes: &[u8], media_type: MediaType) -> Result<Dimension
         MediaType::Webp => webp::structure,
     };
     checked(bytes, media_type, walk)
+}
+
+/// Looks for further pictures, as far as the container is sound.
+pub(crate) fn motion(bytes: &[u8], media_type: MediaType) -> Motion {
+    match media_type {
+        MediaType::Png => png::motion(bytes),
+        MediaType::Jpeg => jpeg::motion(bytes),
+        MediaType::Gif => gif::motion(bytes),
+        MediaType::Webp => webp::motion(bytes),
+    }
 }
 
 fn checked(

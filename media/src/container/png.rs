@@ -1,8 +1,8 @@
 //! PNG: the magic, then chunks of length (4, big-endian), type (4), data, CRC-32 of type and data (4), up to `IEND`.
 
 use super::{array, cut_in_header};
-use crate::Dimensions;
 use crate::error::{Reason, fault};
+use crate::{Dimensions, Motion};
 
 const MAGIC_LEN: usize = 8;
 
@@ -46,6 +46,29 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
         chunk.known_if_critical(walk.index)?;
     }
     Ok(size)
+}
+
+/// An animation announces itself before the pixels: `acTL` with the number of frames (4) and of plays (4). The default image
+/// is its first frame only if an `fcTL` comes before the pixels too.
+pub(super) fn motion(bytes: &[u8]) -> Motion {
+    let mut walk = Walk { bytes, at: MAGIC_LEN, index: 0 };
+    let (mut promised, mut default_is_a_frame) = (None, false);
+    while let Ok(chunk) = walk.next() {
+        match &chunk.kind {
+            b"acTL" => promised = promised.or(array(chunk.data, 0).map(u32::from_be_bytes)),
+            b"fcTL" => default_is_a_frame = true,
+            b"IDAT" | b"IEND" => break,
+            _ => {}
+        }
+    }
+    match promised {
+        None => Motion::Still,
+        Some(0 | 1) if default_is_a_frame => Motion::Still,
+        Some(frames) => {
+            let hidden = u64::from(!default_is_a_frame);
+            Motion::Animated { frames: Some(u64::from(frames) + hidden) }
+        }
+    }
 }
 
 /// Where the walk is, seen from the `IDAT` chunks, which have to be neighbours.

@@ -3,8 +3,8 @@
 //! The size counts what follows it, so the file is known to end 8 bytes after that.
 
 use super::{array, cut_in_header};
-use crate::Dimensions;
 use crate::error::{Reason, fault};
+use crate::{Dimensions, Motion};
 
 const RIFF_LEN: usize = 12;
 const CHUNK_HEAD_LEN: usize = 8;
@@ -36,6 +36,26 @@ pub(super) fn structure(bytes: &[u8]) -> Result<Dimensions, Reason> {
         while chunks.next()?.is_some() {}
     }
     Ok(size)
+}
+
+pub(super) fn motion(bytes: &[u8]) -> Motion {
+    let Ok(whole) = extent(bytes) else {
+        return Motion::Still;
+    };
+    let mut chunks = Chunks { bytes: whole, at: RIFF_LEN };
+    let (mut animated, mut frames) = (false, 0);
+    while let Ok(Some(chunk)) = chunks.next() {
+        match &chunk.kind {
+            b"VP8X" => animated |= chunk.data.first().is_some_and(|flags| flags & ANIMATED != 0),
+            b"ANIM" => animated = true,
+            b"ANMF" => frames += 1,
+            _ => {}
+        }
+    }
+    if !animated {
+        return Motion::Still;
+    }
+    Motion::Animated { frames: (frames > 0).then_some(frames) }
 }
 
 /// The bytes up to the end that the RIFF header claims.
