@@ -10,12 +10,14 @@ use std::sync::Arc;
 use attache_blobstore::{BlobId, Durability, Lease, SweepOptions, SweepReport, blocking, sweep};
 use serde_json::Value;
 
+use crate::aside::Item;
 use crate::entry::{Entry, LOG_VERSION};
 use crate::error::ConversationError;
 use crate::intake::Intake;
 use crate::log::{BLOBS_NAME, Index, LOG_NAME, LogFile, WriterLock, build, mentions, parent_of, recover, sync_dir};
 use crate::options::OpenOptions;
 use crate::prepare::{Prepared, check_message, prepare};
+use crate::scan::Scan;
 use crate::view::{View, refuse_newer};
 
 /// The one writer of a conversation, and a reader of it too (it dereferences to [`View`]).
@@ -38,6 +40,18 @@ pub struct Appended {
     pub lifted: usize,
     /// What was refused or changed, in order, each note with the number of its message in the call, from 0.
     pub notes: Vec<(usize, String)>,
+}
+
+/// What goes into the log.
+enum Ready {
+    Message(Prepared),
+    Aside { kind: Box<str>, line: String },
+}
+
+/// What the index is told once it is there.
+enum Written {
+    Message(Scan),
+    Aside(Box<str>),
 }
 
 impl Deref for Conversation {
@@ -116,13 +130,49 @@ impl Conversation {
     /// # Errors
     /// `InvalidMessage` for the first text that is not a message; `Blob`, `Io`, `Stale`. Nothing is appended then.
     pub async fn append_all(&mut self, messages: &[&str]) -> Result<Appended, ConversationError> {
-        let mut report = Appended { appended: messages.len(), ..Appended::default() };
-        let mut ready = Vec::with_capacity(messages.len());
-        for (at, message) in messages.iter().enumerate() {
-            let prepared = prepare(message, self.intake, self.view.store.as_ref()).await?;
-            report.lifted += prepared.lifted;
-            report.notes.extend(prepared.notes.iter().map(|note| (at, note.clone())));
-            ready.push(prepared);
+        self.append_items(messages.iter().copied().map(Item::Message)).await
+    }
+
+    /// Appends messages, and lines beside them, in one write: all of them or none, durable before this returns. A crash
+    /// midway may leave the first of them, so that what only makes sense with a message goes behind it.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// use attache_conversation::{Conversation, Item, NewAside, OpenOptions};
+    /// use serde_json::json;
+    ///
+    /// # let context = tempfile::tempdir().unwrap();
+    /// let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await?;
+    /// let mood = NewAside::new("host.mood", json!({"mood": "fine"}))?;
+    /// conversation.append_items([Item::Message(r#"{"role":"user","content":"hi"}"#), Item::Aside(mood)]).await?;
+    /// let [mood] = &conversation.asides("host.mood").await?[..] else { panic!("one") };
+    /// assert_eq!((mood.message, &mood.value["mood"]), (Some(0), &json!("fine")));
+    /// # Ok::<(), attache_conversation::ConversationError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// As [`append_all`](Self::append_all).
+    pub async fn append_items(
+        &mut self,
+        items: impl IntoIterator<Item = Item<'_>>,
+    ) -> Result<Appended, ConversationError> {
+        let mut report = Appended::default();
+        let mut ready = Vec::new();
+        for item in items {
+            match item {
+                Item::Message(message) => {
+                    let prepared = prepare(message, self.intake, self.view.store.as_ref()).await?;
+                    report.lifted += prepared.lifted;
+                    report.notes.extend(prepared.notes.iter().map(|note| (report.appended, note.clone())));
+                    report.appended += 1;
+                    ready.push(Ready::Message(prepared));
+                }
+                Item::Aside(aside) => {
+                    let (kind, line) = aside.into_parts();
+                    ready.push(Ready::Aside { kind, line });
+                }
+            }
         }
         if report.lifted > 0 {
             self.view
@@ -131,7 +181,7 @@ impl Conversation {
                 .await
                 .map_err(|error| ConversationError::blob("could not store the images", error))?;
         }
-        self.write_messages(ready).await?;
+        self.write_lines(ready).await?;
         Ok(report)
     }
 
@@ -143,21 +193,31 @@ impl Conversation {
         check_message(message).map(drop)
     }
 
-    async fn write_messages(&mut self, ready: Vec<Prepared>) -> Result<(), ConversationError> {
+    async fn write_lines(&mut self, ready: Vec<Ready>) -> Result<(), ConversationError> {
         let mut lines = String::new();
-        let mut scans = Vec::with_capacity(ready.len());
+        let mut written = Vec::with_capacity(ready.len());
         // The leases outlive the write: no sweep of this process may come between blob and record.
         let mut leases: Vec<Lease> = Vec::new();
-        for message in ready {
-            scans.push((lines.len() as u64, message.line.len(), message.scan));
-            lines.push_str(&message.line);
+        for ready in ready {
+            let offset = lines.len() as u64;
+            let (line, what) = match ready {
+                Ready::Message(message) => {
+                    leases.extend(message.leases);
+                    (message.line, Written::Message(message.scan))
+                }
+                Ready::Aside { kind, line } => (line, Written::Aside(kind)),
+            };
+            lines.push_str(&line);
             lines.push('\n');
-            leases.extend(message.leases);
+            written.push((offset, line.len(), what));
         }
         let begin = self.write(lines).await?;
         let index = Arc::make_mut(&mut self.view.index);
-        for (offset, len, scan) in scans {
-            index.push(begin + offset, len, scan);
+        for (offset, len, what) in written {
+            match what {
+                Written::Message(scan) => index.push(begin + offset, len, scan),
+                Written::Aside(kind) => index.push_aside(kind, begin + offset, len),
+            }
         }
         Ok(())
     }

@@ -1,8 +1,16 @@
 //! The lines of a log that are attache's own: objects without a `role` whose `type` begins with `attache.`.
-//! Other readers skip them.
+//! Other readers skip them. Those of other kinds than the ones here are [asides](crate::Aside).
 
 use attache_blobstore::BlobId;
 use serde_json::{Value, json};
+
+/// What the `type` of every line of ours begins with.
+pub(crate) const PREFIX: &str = "attache.";
+
+/// Is this the kind, without the prefix, of a line that the log itself goes by?
+pub(crate) fn is_own_kind(kind: &str) -> bool {
+    matches!(kind, "header" | "withhold" | "restore")
+}
 
 /// The version of the log's form that this crate writes.
 pub(crate) const LOG_VERSION: u64 = 1;
@@ -16,7 +24,7 @@ pub(crate) enum Entry {
     Withhold { id: BlobId, reason: String },
     /// Ends a withholding.
     Restore { id: BlobId },
-    /// Of a kind that this version does not know, or malformed; it has no effect.
+    /// Malformed; it has no effect.
     Unknown,
 }
 

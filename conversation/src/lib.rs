@@ -17,6 +17,7 @@
 //! Three things never happen here: bytes of an image never enter the log, a record never precedes its blob, and the
 //! render pass never changes the log.
 
+mod aside;
 mod conversation;
 mod cores;
 mod entry;
@@ -35,6 +36,7 @@ mod scan;
 mod text;
 mod view;
 
+pub use aside::{Aside, Item, NewAside};
 pub use attache_blobstore::blocking;
 pub use conversation::{Appended, Conversation};
 pub use error::{ConversationError, ConversationErrorKind};

@@ -17,8 +17,8 @@ mod recover;
 
 pub(crate) use build::build;
 pub(crate) use file::{LogFile, open_for_reading, parent_of, sync_dir};
+pub(crate) use index::{AsideSpan, Index, IndexedImage, MAX_LINE, MessageSpan};
 pub use index::{Damage, LogReport};
-pub(crate) use index::{Index, IndexedImage, MAX_LINE};
 pub(crate) use lock::WriterLock;
 pub(crate) use mentions::mentions;
 pub use recover::TornTail;

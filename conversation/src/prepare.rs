@@ -40,16 +40,17 @@ pub(crate) fn check_message(json: &str) -> Result<Scan, ConversationError> {
             Err(ConversationError::invalid_message(format!("the key {key} stands twice in one object")))
         }
         Line::Message(scan) => Ok(scan),
-        Line::Ours(_) | Line::Other => {
+        Line::Ours(_) | Line::Aside(_) | Line::Other => {
             Err(ConversationError::invalid_message("not a message: it needs to be an object with a string \"role\""))
         }
     }
 }
 
-/// Is this a line that attache itself writes into logs (a header, a withholding)? Those are no messages.
+/// Is this a line that attache itself writes into logs (a header, a withholding, a line beside the messages)? Those are no
+/// messages.
 #[must_use]
 pub fn is_log_entry(json: &str) -> bool {
-    matches!(scan_line(json, Look::ForFiles), Ok(Line::Ours(_)))
+    matches!(scan_line(json, Look::ForFiles), Ok(Line::Ours(_) | Line::Aside(_)))
 }
 
 /// Prepares a message. Blobs are staged, not yet synced.

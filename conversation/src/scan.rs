@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use crate::entry::{PREFIX, is_own_kind};
 use crate::json::{Fault, MAX_DEPTH, check, elements, members};
 use crate::lenient::read_value;
 use crate::record::{FileBlock, file_block};
@@ -17,8 +18,10 @@ use crate::record::{FileBlock, file_block};
 pub(crate) enum Line {
     /// An object with a string `role`.
     Message(Scan),
-    /// An object without one whose `type` begins with `attache.`.
+    /// An object without one whose `type` is of a line that the log goes by.
     Ours(Value),
+    /// One with any other `type` that begins with `attache.`: what follows that. It is not looked into.
+    Aside(Box<str>),
     /// Any other JSON.
     Other,
 }
@@ -91,8 +94,12 @@ pub(crate) fn scan_line(line: &str, look: Look) -> Result<Line, String> {
         }
         return Ok(Line::Message(scan));
     }
-    let is_ours = fields.kind.and_then(string).is_some_and(|kind| kind.starts_with("attache."));
-    if is_ours { read_value(line).map(Line::Ours).map_err(|error| words(&error)) } else { Ok(Line::Other) }
+    let kind = fields.kind.and_then(string);
+    match kind.as_deref().and_then(|kind| kind.strip_prefix(PREFIX)) {
+        Some(kind) if is_own_kind(kind) => read_value(line).map(Line::Ours).map_err(|error| words(&error)),
+        Some(kind) => Ok(Line::Aside(kind.into())),
+        None => Ok(Line::Other),
+    }
 }
 
 impl Scan {

@@ -2,15 +2,20 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache_blobstore::{BlobId, BlobStore, CheckOptions, CheckProgress, CheckReport, blocking};
 use serde_json::Value;
 
+use crate::aside::Aside;
 use crate::error::ConversationError;
 use crate::lenient::read_value;
-use crate::log::{BLOBS_NAME, Index, IndexedImage, LOG_NAME, LogReport, build, open_for_reading};
+use crate::log::{
+    AsideSpan, BLOBS_NAME, Index, IndexedImage, LOG_NAME, LogReport, MessageSpan, build, open_for_reading,
+};
 use crate::options::OpenOptions;
 use crate::record::{FileBlock, RecordedSha};
 use crate::render::{Body, Candidate, Frame, Outcome, RenderOptions, resolve};
@@ -125,11 +130,28 @@ impl View {
     pub async fn message_json(&self, at: usize) -> Result<Option<String>, ConversationError> {
         let Some(span) = self.index.messages.get(at).copied() else { return Ok(None) };
         let (log, path) = (Arc::clone(&self.log), self.dir.join(LOG_NAME));
+        blocking(move || read_span(&log, span).map(Some).map_err(|error| ConversationError::io("read", &path, error)))
+            .await
+    }
+
+    /// The lines of one kind beside the messages, oldest first. A log without any has no line of it read. What cannot be read is passed over,
+    /// with a line in the trace: nothing that stands beside the messages costs anyone a conversation.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub async fn asides(&self, kind: &str) -> Result<Vec<Aside>, ConversationError> {
+        let Some(spans) = self.index.asides.get(kind).cloned() else { return Ok(Vec::new()) };
+        let (log, path) = (Arc::clone(&self.log), self.dir.join(LOG_NAME));
         blocking(move || {
-            let mut text = vec![0; span.len as usize];
-            std::os::unix::fs::FileExt::read_exact_at(&*log, &mut text, span.offset)
-                .map_err(|error| ConversationError::io("read", &path, error))?;
-            Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+            let read = |span: &AsideSpan| {
+                let value = read_span(&log, span.span)?;
+                let value = read_value(&value).inspect_err(|error| {
+                    tracing::warn!(offset = span.span.offset, %error, "a line beside the messages cannot be read");
+                });
+                Ok(value.ok().map(|value| Aside { message: span.messages.checked_sub(1), value }))
+            };
+            let asides: io::Result<Vec<_>> = spans.iter().filter_map(|span| read(span).transpose()).collect();
+            asides.map_err(|error| ConversationError::io("read", &path, error))
         })
         .await
     }
@@ -306,6 +328,12 @@ impl View {
             .await
             .map_err(|error| ConversationError::blob("could not check the blobs", error))
     }
+}
+
+fn read_span(log: &File, span: MessageSpan) -> io::Result<String> {
+    let mut text = vec![0; span.len as usize];
+    log.read_exact_at(&mut text, span.offset)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 pub(crate) fn refuse_newer(index: &Index, path: &Path) -> Result<(), ConversationError> {

@@ -208,6 +208,7 @@ fn add(index: &mut Index, offset: u64, line: &str) -> Result<(), String> {
     match scan_line(line, Look::ForFiles)? {
         Line::Message(scan) => index.push(offset, line.len(), scan),
         Line::Ours(value) => index.entries.push(Entry::read(&value)),
+        Line::Aside(kind) => index.push_aside(kind, offset, line.len()),
         Line::Other => index.report.other_lines += 1,
     }
     Ok(())

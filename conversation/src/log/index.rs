@@ -1,6 +1,6 @@
 //! The index of a log: where each message stands, and where the images stand in it.
 //!
-//! What stays in memory is 16 bytes a message and about 150 an image, however long the messages are.
+//! What stays in memory is 16 bytes a message, 24 a line beside them and about 150 an image, however long the messages are.
 
 use std::collections::HashMap;
 
@@ -28,6 +28,14 @@ impl MessageSpan {
     pub(crate) fn end(self) -> u64 {
         self.offset + u64::from(self.len)
     }
+}
+
+/// A line beside the messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsideSpan {
+    pub(crate) span: MessageSpan,
+    /// How many messages stand before it.
+    pub(crate) messages: usize,
 }
 
 /// An image block of a message: its position in the log and what it says.
@@ -92,6 +100,8 @@ pub(crate) struct Index {
     pub(crate) images: Vec<IndexedImage>,
     pub(crate) last_assistant: Option<usize>,
     pub(crate) withheld: HashMap<BlobId, String>,
+    /// The lines beside the messages, by their kind.
+    pub(crate) asides: HashMap<Box<str>, Vec<AsideSpan>>,
     pub(crate) report: LogReport,
     /// The log was written by a later version, whose entries may mean what this one cannot know.
     pub(crate) newer_version: Option<u64>,
@@ -124,6 +134,12 @@ impl Index {
         self.report.messages += 1;
     }
 
+    /// Adds a line beside the messages that stands at `offset`.
+    pub(crate) fn push_aside(&mut self, kind: Box<str>, offset: u64, len: usize) {
+        let aside = AsideSpan { span: MessageSpan { offset, len: fits(len) }, messages: self.messages.len() };
+        self.asides.entry(kind).or_default().push(aside);
+    }
+
     /// Takes an entry of ours into account.
     pub(crate) fn apply(&mut self, entry: Entry) {
         match entry {
@@ -146,6 +162,10 @@ impl Index {
             image.message += first_message;
             image
         }));
+        for (kind, asides) in range.asides {
+            let moved = asides.into_iter().map(|aside| AsideSpan { messages: aside.messages + first_message, ..aside });
+            self.asides.entry(kind).or_default().extend(moved);
+        }
         self.messages.extend(range.messages);
         for entry in range.entries {
             self.apply(entry);

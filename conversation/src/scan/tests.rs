@@ -18,6 +18,7 @@ fn lines_are_sorted_by_what_they_are() {
     let kinds = |line: &str| match scan_line(line, Look::ForFiles) {
         Ok(Line::Message(scan)) => format!("{:?}", scan.role),
         Ok(Line::Ours(_)) => "ours".to_owned(),
+        Ok(Line::Aside(kind)) => format!("aside {kind}"),
         Ok(Line::Other) => "other".to_owned(),
         Err(_) => "damaged".to_owned(),
     };
@@ -28,6 +29,12 @@ fn lines_are_sorted_by_what_they_are() {
         (r#"{"role":5,"content":[]}"#, "other"),
         (r#"{"role":"user","role":5}"#, "other"),
         (r#"{"type":"attache.header","version":1}"#, "ours"),
+        (r#"{"type":"attache.meta","meta":{"type":"attache.header"}}"#, "aside meta"),
+        (r#"{"v":1,"type":"attache.h\u00e9"}"#, "aside hé"),
+        (r#"{"type":"attache."}"#, "aside "),
+        (r#"{"type":"attache.meta","role":"user"}"#, "User"),
+        (r#"{"type":"attache.meta""#, "damaged"),
+        (r#"{"type":"attached"}"#, "other"),
         (r#"{"type":"summary"}"#, "other"),
         ("[1,2]", "other"),
         ("17", "other"),

@@ -1,6 +1,7 @@
 //! The conversation through its public face, on a real directory.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod asides;
 mod images;
 mod log;
 mod render;
