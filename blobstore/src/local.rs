@@ -109,6 +109,11 @@ impl LocalStore {
         self.0.stage(bytes, None)
     }
 
+    /// [`stage_many`](BlobStore::stage_many) on this thread, without a runtime.
+    pub fn stage_many_blocking(&self, blobs: &[Bytes]) -> Vec<Result<Stored, BlobError>> {
+        self.0.stage_many(blobs)
+    }
+
     /// [`sync`](BlobStore::sync) on this thread, without a runtime.
     ///
     /// # Errors
@@ -180,6 +185,10 @@ impl BlobStore for LocalStore {
 
     async fn stage_many(&self, blobs: Vec<Bytes>) -> Vec<Result<Stored, BlobError>> {
         self.run(move |store| store.stage_many(&blobs)).await
+    }
+
+    fn local(&self) -> Option<Self> {
+        Some(self.clone())
     }
 
     async fn sync(&self) -> Result<(), BlobError> {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::{BlobError, BlobId, Lease};
+use crate::{BlobError, BlobId, Lease, LocalStore};
 
 /// The most bytes a store accepts or hands out under one id: 72 MiB, which leaves room above the largest image any
 /// setting admits (64 MiB).
@@ -53,6 +53,12 @@ pub trait BlobStore: Send + Sync + Debug {
             staged.push(self.stage(bytes).await);
         }
         staged
+    }
+
+    /// The same store, if it is one on this machine: who has the bytes on a thread that may block then stages them right
+    /// there, by [`LocalStore::stage_many_blocking`](crate::LocalStore::stage_many_blocking).
+    fn local(&self) -> Option<LocalStore> {
+        None
     }
 
     /// One durability barrier for everything staged before the call, by any task; cheap when nothing is pending.

@@ -2,7 +2,7 @@
 //! checks happen here.
 
 use attache_blobstore::BlobId;
-use attache_conversation::blocking;
+use attache_conversation::Refusal;
 use attache_media::MediaType;
 use attache_workdir_fs::WorkDir;
 use bytes::Bytes;
@@ -40,7 +40,7 @@ pub struct CheckedImage {
 /// read once, and the checked bytes are handed over. The limits of a turn apply to the call.
 pub async fn check_bridged(work: &WorkDir, settings: &Settings, attachments: &[Attachment]) -> Bridged {
     let mut budget = Budget::new(settings.limits.max_per_turn());
-    let outcomes = schedule::run(attachments, work, settings, &mut budget, hash).await;
+    let outcomes = schedule::run_at_once(attachments, work, settings, &mut budget, hash).await;
     let mut bridged = Bridged::default();
     for (attachment, outcome) in attachments.iter().zip(outcomes) {
         let path = attachment.path();
@@ -56,15 +56,11 @@ pub async fn check_bridged(work: &WorkDir, settings: &Settings, attachments: &[A
 }
 
 /// No store does it here, and the trace needs it.
-async fn hash<E: Send + 'static>(images: Vec<Sound>) -> Vec<Result<(Taken, Bytes), E>> {
-    let hash_all = move || -> Vec<_> {
-        let ids: Vec<_> = match &images[..] {
-            [first, second] => BlobId::of_two(&first.bytes, &second.bytes).into(),
-            _ => images.iter().map(|sound| BlobId::of(&sound.bytes)).collect(),
-        };
-        let each = ids.into_iter().zip(images);
-        each.map(|(id, Sound { checked, bytes })| Ok((Taken { id, checked, bytes: bytes.len() as u64 }, bytes)))
-            .collect()
+fn hash(images: Vec<Sound>) -> Vec<Result<(Taken, Bytes), Refusal>> {
+    let ids: Vec<_> = match &images[..] {
+        [first, second] => BlobId::of_two(&first.bytes, &second.bytes).into(),
+        _ => images.iter().map(|sound| BlobId::of(&sound.bytes)).collect(),
     };
-    blocking(hash_all).await
+    let each = ids.into_iter().zip(images);
+    each.map(|(id, Sound { checked, bytes })| Ok((Taken { id, checked, bytes: bytes.len() as u64 }, bytes))).collect()
 }

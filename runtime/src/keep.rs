@@ -1,7 +1,8 @@
 //! The last check: the bytes are durably stored.
 
-use attache_blobstore::{BlobError, BlobStore, Stored};
+use attache_blobstore::{BlobError, BlobStore, LocalStore, Stored};
 use attache_conversation::{Checked, Refusal, RefusalCode};
+use bytes::Bytes;
 
 use crate::check::Sound;
 
@@ -20,8 +21,22 @@ pub(crate) async fn stage(store: &dyn BlobStore, sound: Sound) -> Result<Kept, R
 
 /// As [`stage`], several at once; the outcomes come in the order of the images.
 pub(crate) async fn stage_many(store: &dyn BlobStore, images: Vec<Sound>) -> Vec<Result<Kept, Refusal>> {
-    let (checked, bytes): (Vec<_>, Vec<_>) = images.into_iter().map(|sound| (sound.checked, sound.bytes)).unzip();
-    let mut staged = store.stage_many(bytes).await.into_iter();
+    let (checked, bytes) = apart(images);
+    kept(checked, store.stage_many(bytes).await)
+}
+
+/// As [`stage_many`], on this thread, which may block.
+pub(crate) fn stage_many_at_once(store: &LocalStore, images: Vec<Sound>) -> Vec<Result<Kept, Refusal>> {
+    let (checked, bytes) = apart(images);
+    kept(checked, store.stage_many_blocking(&bytes))
+}
+
+fn apart(images: Vec<Sound>) -> (Vec<Checked>, Vec<Bytes>) {
+    images.into_iter().map(|sound| (sound.checked, sound.bytes)).unzip()
+}
+
+fn kept(checked: Vec<Checked>, staged: Vec<Result<Stored, BlobError>>) -> Vec<Result<Kept, Refusal>> {
+    let mut staged = staged.into_iter();
     let keep = |checked| match staged.next() {
         Some(Ok(stored)) => Ok(Kept { checked, stored }),
         Some(Err(error)) => Err(store_failed(&error)),

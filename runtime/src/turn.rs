@@ -39,8 +39,16 @@ impl Turn {
     /// A call that is dropped midway leaves the turn as it was, and perhaps blobs that no record names.
     pub async fn accept(&mut self, work: &WorkDir, store: &dyn BlobStore, attachments: &[Attachment]) -> Accepted {
         let mut budget = self.budget;
-        let stage = |images| keep::stage_many(store, images);
-        let mut outcomes = schedule::run(attachments, work, &self.settings, &mut budget, stage).await;
+        let mut outcomes = match store.local() {
+            Some(local) => {
+                let stage = move |images| keep::stage_many_at_once(&local, images);
+                schedule::run_at_once(attachments, work, &self.settings, &mut budget, stage).await
+            }
+            None => {
+                let stage = |images| keep::stage_many(store, images);
+                schedule::run(attachments, work, &self.settings, &mut budget, stage).await
+            }
+        };
         budget.take_back(keep::sync(store, &mut outcomes).await);
         self.budget = budget;
 
