@@ -16,13 +16,14 @@ fn crates(features: &[&str]) -> BTreeSet<String> {
 
 const DECODERS: [&str; 7] = ["gif", "image", "image-webp", "jpeg-decoder", "png", "zune-core", "zune-jpeg"];
 
-const NEVER: [&str; 10] = [
+const NEVER: [&str; 11] = [
     "axum",
     "chrono",
     "clap",
     "hyper",
     "indicatif",
     "openssl-sys",
+    "regex",
     "reqwest",
     "rmcp",
     "tempfile",
@@ -39,8 +40,8 @@ fn an_embedder_without_features_carries_little() {
     assert!(crates.len() <= MOST_CRATES, "{} crates: {crates:?}", crates.len());
 }
 
-/// 66 were counted, ours included; the rest is slack for what our dependencies may come to need.
-const MOST_CRATES: usize = 68;
+/// 69 were counted, ours included; the rest is slack for what our dependencies may come to need.
+const MOST_CRATES: usize = 71;
 
 #[test]
 fn decoders_come_with_the_feature_that_needs_them() {
