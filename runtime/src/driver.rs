@@ -12,15 +12,36 @@ use crate::tool::ToolSpec;
 /// Something that answers a conversation: a client of a model service, or a script.
 #[async_trait]
 pub trait Driver: Debug + Send + Sync {
-    /// What is known of the model.
+    /// What is known of the model that is asked where a request names none.
     fn info(&self) -> ModelInfo;
+
+    /// What is known of a model by its name; `None` where it is not reached here.
+    fn model(&self, id: &str) -> Option<ModelInfo> {
+        Some(self.info()).filter(|info| info.id == id)
+    }
 
     /// One answer. Images in the request are `image` blocks with base64, as rendered.
     ///
     /// # Errors
     /// Whatever kept the model from answering, [`DriverError::CANCELLED`] once `cancel` is asked.
     async fn complete(&self, request: Request<'_>, cancel: &Cancel) -> Result<Reply, DriverError>;
+
+    /// Like [`complete`](Self::complete), and tells each piece of the answer as it comes; whoever fails midway has told some. A driver
+    /// that does not stream tells them all at the end.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete).
+    async fn stream(&self, request: Request<'_>, hear: &mut Hear<'_>, cancel: &Cancel) -> Result<Reply, DriverError> {
+        let reply = self.complete(request, cancel).await?;
+        for chunk in reply.clone().into_chunks() {
+            hear(&chunk);
+        }
+        Ok(reply)
+    }
 }
+
+/// Told each piece of an answer.
+pub type Hear<'a> = dyn FnMut(&Chunk) + Send + 'a;
 
 /// What is known of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +69,10 @@ pub struct Request<'a> {
     pub messages: &'a [Value],
     /// The tools it may call.
     pub tools: &'a [ToolSpec],
+    /// The model; that of [`Driver::info`] where none is named.
+    pub model: Option<&'a str>,
+    /// Which session it is of, for a driver that keeps them apart; empty where there is only one.
+    pub session: &'a str,
 }
 
 /// What a model answered.
@@ -57,6 +82,16 @@ pub struct Reply {
     pub text: String,
     /// The calls it makes, in order.
     pub tool_calls: Vec<ToolCall>,
+}
+
+/// A piece of an answer.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Chunk {
+    /// More of the text.
+    Text(String),
+    /// A whole call.
+    Call(ToolCall),
 }
 
 /// A call of a tool.
@@ -100,6 +135,26 @@ impl Reply {
         self
     }
 
+    /// The answer that these pieces make: their text on end, and their calls in order.
+    #[must_use]
+    pub fn from_chunks(chunks: impl IntoIterator<Item = Chunk>) -> Self {
+        let mut reply = Self::default();
+        for chunk in chunks {
+            match chunk {
+                Chunk::Text(text) => reply.text.push_str(&text),
+                Chunk::Call(call) => reply.tool_calls.push(call),
+            }
+        }
+        reply
+    }
+
+    /// The answer in pieces: its text, if there is any, and each call.
+    #[must_use]
+    pub fn into_chunks(self) -> Vec<Chunk> {
+        let text = (!self.text.is_empty()).then_some(Chunk::Text(self.text));
+        text.into_iter().chain(self.tool_calls.into_iter().map(Chunk::Call)).collect()
+    }
+
     /// The message that goes into the conversation; `None` for an answer that says and calls nothing, since services
     /// refuse a message without content.
     #[must_use]
@@ -128,6 +183,12 @@ impl DriverError {
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(Self::CANCELLED, "the call was cancelled")
+    }
+
+    /// What went wrong, for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     /// The stable code.

@@ -30,7 +30,7 @@
 //! # The whole loop
 //!
 //! [`AgentLoop`] is a small agent built of these pieces; read its source to see where each goes. A model is a
-//! [`Driver`], and [`ScriptedDriver`] is one for tests:
+//! [`Driver`], and [`ScriptedDriver`] is one for tests, whose [`Script`] may be JSON:
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -82,7 +82,8 @@
 //!
 //! A [`ToolSet`] has the tools `read`, `write` and `edit` over the files of a [`FileSystem`], and `read_image` while a blob
 //! store is mounted. A [`FileSession`] keeps what was seen, so that nothing is changed that was not read;
-//! [`AgentLoop::with_file_tools`] brings both into the loop.
+//! [`AgentLoop::with_file_tools`] brings both into the loop. What was seen is saved with the conversation, and [`FileSession::load`]
+//! goes on from there; [`call_metas`] are what the tools kept for whoever presents their results.
 //!
 //! [`FileSystem`]: workdir_fs::FileSystem
 //!
@@ -115,6 +116,7 @@
 //!
 //! # Features
 //!
+//! - `replay`: quotes of the request in a [`Script`]. Without it no regex crate is built.
 //! - `prepare` (default): decoders, for the level `decode` of [`Verify`]. Without it no decoder crate is built.
 //!
 //! # The floors below
@@ -134,8 +136,8 @@ mod limits;
 mod message;
 mod protocol;
 mod raw_part;
+mod replay;
 mod schedule;
-mod scripted;
 mod settings;
 mod tool;
 mod tools;
@@ -145,17 +147,17 @@ pub use accepted::{Accepted, Note, NoteKind, TraceEntry};
 pub use agent::{AgentError, AgentLoop};
 pub use attachment::Attachment;
 pub use bridge::{Bridged, CheckedImage, check_bridged};
-pub use driver::{Driver, DriverError, Modality, ModelInfo, Reply, Request, ToolCall};
+pub use driver::{Chunk, Driver, DriverError, Hear, Modality, ModelInfo, Reply, Request, ToolCall};
 pub use limits::{LimitError, Limits, LimitsBuilder};
 pub use message::{tool_message, tool_message_with_status};
 pub use protocol::{Part, Taken, a2a, acp, mcp};
 pub use raw_part::{RawPart, accept_data_url, accept_raw_part};
-pub use scripted::{ScriptEntry, ScriptedDriver};
+pub use replay::{Recorded, Script, ScriptEntry, ScriptError, ScriptedDriver};
 pub use settings::Settings;
 pub use tool::{ReadyImage, Tool, ToolOutput, ToolSpec};
 pub use tools::{
-    CallContext, DiffMeta, FileSession, FileToolOptions, FileTools, Hunk, Observation, Observations, ReadLimits,
-    ReadLine, ReadMeta, Scheduling, ToolSet, read_view,
+    CallContext, CallMeta, DiffMeta, FileSession, FileToolOptions, FileTools, Hunk, Observation, Observations,
+    ReadLimits, ReadLine, ReadMeta, Scheduling, ToolSet, call_metas, read_view,
 };
 pub use turn::Turn;
 

@@ -7,12 +7,18 @@ use attache_blobstore::Lease;
 use serde_json::{Value, json};
 
 use crate::attachment::Attachment;
+use crate::tools::Scheduling;
 
 /// Something that a model may call.
 #[async_trait]
 pub trait Tool: Debug + Send + Sync {
     /// What the model is told about it.
     fn spec(&self) -> ToolSpec;
+
+    /// Whether its calls may run beside others of this kind that follow each other in one answer; they run alone unless it says so.
+    fn scheduling(&self) -> Scheduling {
+        Scheduling::Exclusive
+    }
 
     /// Runs it. A failure is a result too: [`ToolOutput::error`].
     async fn call(&self, input: &Value) -> ToolOutput;

@@ -1,6 +1,7 @@
 //! The tools by which a model reads and changes files, and looks at pictures.
 //!
-//! A call goes through [`set`] to [`read`], [`change`] or [`image`]; [`policy`] says what the session has seen. Files are
+//! A call goes through [`set`] to [`read`], [`change`] or [`image`]; [`policy`] says what the session has seen, and [`saved`] keeps it with the
+//! conversation. Files are
 //! reached through the seam alone.
 
 mod args;
@@ -14,6 +15,8 @@ mod options;
 mod policy;
 mod read;
 mod read_meta;
+mod saved;
+mod schedule;
 mod session;
 mod set;
 mod spec;
@@ -25,6 +28,9 @@ pub use diff::{DiffMeta, Hunk};
 pub use options::{FileToolOptions, ReadLimits};
 pub use policy::{Observation, Observations};
 pub use read_meta::{ReadLine, ReadMeta, read_view};
+pub(crate) use saved::call_meta;
+pub use saved::{CallMeta, call_metas};
+pub(crate) use schedule::{groups, run_group};
 pub use session::FileSession;
 pub use set::{CallContext, FileTools, ToolSet};
 pub use spec::Scheduling;

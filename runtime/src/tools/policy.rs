@@ -1,6 +1,6 @@
 //! What a session has seen of which file, and what it may therefore change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use attache_workdir_fs::{FileError, FileErrorKind, Target, Version, WriteIntent};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,22 @@ impl Observations {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Observation> {
         self.0.get(key)
+    }
+
+    /// Whether nothing was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The observations of these files alone.
+    pub(crate) fn only(&self, keys: &BTreeSet<String>) -> Self {
+        let seen = keys.iter().filter_map(|key| self.0.get_key_value(key));
+        Self(seen.map(|(key, seen)| (key.clone(), seen.clone())).collect())
     }
 
     /// On what condition a file may be written.

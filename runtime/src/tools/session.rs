@@ -1,19 +1,27 @@
 //! What the file tools know of one session.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use attache_conversation::{ConversationError, View};
 use attache_workdir_fs::{FileError, Target, Version, WriteIntent};
 
 use crate::driver::ModelInfo;
 use crate::tools::policy::{Observation, Observations};
+use crate::tools::saved;
 
 /// What the file tools know of one session: what it has seen, and which model it last asked.
+///
+/// A session belongs to one conversation. [`AgentLoop`](crate::AgentLoop) saves what it sees in the same write as the results by which the
+/// model saw it, and [`load`](Self::load) goes on from there.
 #[derive(Debug, Default)]
 pub struct FileSession(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     seen: Observations,
+    /// The files of which something was seen that is not saved.
+    unsaved: BTreeSet<String>,
     latest: Latest,
 }
 
@@ -38,10 +46,32 @@ impl FileSession {
     /// A session that goes on with what it had seen.
     #[must_use]
     pub fn resume(seen: Observations) -> Self {
-        Self(Mutex::new(State { seen, latest: Latest::None }))
+        Self(Mutex::new(State { seen, ..State::default() }))
     }
 
-    /// What it has seen, to be saved.
+    /// The session that goes on where this conversation was left. What was saved in another way than it should be is passed
+    /// over, with a line in the trace.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub async fn load(conversation: &View) -> Result<Self, ConversationError> {
+        Ok(Self::resume(saved::load(conversation).await?))
+    }
+
+    /// What it has seen since this was last asked, to be saved; see [`Observations::to_aside`].
+    #[must_use]
+    pub fn take_unsaved(&self) -> Observations {
+        let mut state = self.state();
+        let keys = std::mem::take(&mut state.unsaved);
+        state.seen.only(&keys)
+    }
+
+    /// Takes back what could not be saved, to be saved another time.
+    pub fn put_back(&self, unsaved: &Observations) {
+        self.state().unsaved.extend(unsaved.keys().map(str::to_owned));
+    }
+
+    /// All that it has seen.
     #[must_use]
     pub fn observations(&self) -> Observations {
         self.state().seen.clone()
@@ -62,7 +92,9 @@ impl FileSession {
     }
 
     pub(crate) fn observe(&self, key: &str, observation: Observation) {
-        self.state().seen.observe(key, observation);
+        let mut state = self.state();
+        state.seen.observe(key, observation);
+        state.unsaved.insert(key.to_owned());
     }
 
     pub(crate) fn write_intent(&self, key: &str) -> WriteIntent {
@@ -74,7 +106,7 @@ impl FileSession {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change is one assignment or one insertion.
+        // Every change is an assignment or an insertion; a file too few among the unsaved ones is read again after a resume.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

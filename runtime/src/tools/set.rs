@@ -5,13 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 use attache_blobstore::BlobStore;
 use attache_workdir_fs::{Cancel, FileErrorKind, FileSystem};
 use futures_util::future::{Either, select};
-use futures_util::stream::{self, StreamExt as _};
 use serde_json::Value;
 
 use crate::driver::ToolCall;
 use crate::tool::{ToolOutput, ToolSpec};
 use crate::tools::error::{ToolError, shown};
 use crate::tools::options::FileToolOptions;
+use crate::tools::schedule::{groups, run_group};
 use crate::tools::session::FileSession;
 use crate::tools::spec::{FileTool, Scheduling};
 use crate::tools::{Env, change, image, read};
@@ -159,10 +159,9 @@ impl FileTools {
         };
         let concurrency = inner.options.settings.concurrency().get();
         let mut outputs = Vec::with_capacity(calls.len());
-        let is_parallel = |call: &ToolCall| self.scheduling(&call.name) == Some(Scheduling::Parallel);
-        for group in calls.chunk_by(|before, after| is_parallel(before) && is_parallel(after)) {
+        for group in groups(calls, |call| self.scheduling(&call.name)) {
             let running = group.iter().map(|call| self.call(&call.name, &call.input, context));
-            outputs.append(&mut stream::iter(running).buffered(concurrency).collect().await);
+            outputs.append(&mut run_group(running, concurrency).await);
         }
         outputs
     }

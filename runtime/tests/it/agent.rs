@@ -1,10 +1,11 @@
 //! The loop: every call gets its result, and the model sees what it should.
 
-use std::sync::Arc;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
 
 use attache_runtime::{
     AgentError, AgentLoop, Attachment, Cancel, Conversation, DriverError, Modality, ModelInfo, OpenOptions, Reply,
-    ScriptEntry, ScriptedDriver, Settings, Tool, ToolOutput, ToolSpec,
+    Scheduling, ScriptEntry, ScriptedDriver, Settings, Tool, ToolOutput, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -30,6 +31,39 @@ impl Tool for Puppet {
             "fail" => ToolOutput::error("it failed").with_attachment(Attachment::new("0.png", "image/png")),
             _ => ToolOutput { attachments: Attachment::list_from_value(&input["files"]), ..ToolOutput::text("done") },
         }
+    }
+}
+
+/// A tool whose calls may run side by side. `meet` waits until another call of it does; every call writes down when it begins and
+/// ends.
+#[derive(Debug)]
+struct Reader {
+    meeting: tokio::sync::Barrier,
+    events: Mutex<Vec<String>>,
+}
+
+#[async_trait::async_trait]
+impl Tool for Reader {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::named("reader")
+    }
+
+    fn scheduling(&self) -> Scheduling {
+        Scheduling::Parallel
+    }
+
+    async fn call(&self, input: &Value) -> ToolOutput {
+        let note = |what: &str| self.events.lock().unwrap().push(format!("{what} {}", text(&input["id"])));
+        note("begin");
+        match input["do"].as_str().unwrap() {
+            "meet" => {
+                self.meeting.wait().await;
+            }
+            "panic" => panic!("as told"),
+            _ => {}
+        }
+        note("end");
+        ToolOutput { attachments: Attachment::list_from_value(&input["files"]), ..ToolOutput::text(text(&input["id"])) }
     }
 }
 
@@ -173,7 +207,7 @@ async fn scripts_fail_loudly() {
     stage.ask(&driver, &Cancel::new()).await.unwrap();
     driver.finish().unwrap();
 
-    let fail = ScriptEntry::Fail(DriverError::new("overloaded", "try later"));
+    let fail = ScriptEntry::throw(DriverError::new("overloaded", "try later"));
     let driver = Arc::new(ScriptedDriver::new([fail, ScriptEntry::Hang]));
     assert_eq!(stage.ask(&driver, &Cancel::new()).await.unwrap_err().to_string(), "try later (overloaded)");
     let cancel = Cancel::new();
@@ -190,5 +224,70 @@ async fn a_model_that_goes_in_circles_is_stopped() {
     let agent = stage.agent(&driver, &cancel).with_max_rounds(2);
     let error = agent.ask(&mut stage.conversation, "Look.", &cancel).await.unwrap_err();
     assert!(matches!(error, AgentError::TooManyRounds(2)), "{error}");
+    assert_eq!(stage.pairs().0, stage.pairs().1);
+}
+
+#[tokio::test]
+async fn calls_that_may_run_side_by_side_do_and_all_else_is_as_if_they_had_not() {
+    let mut stage = Stage::new().await;
+    let reader = Arc::new(Reader { meeting: tokio::sync::Barrier::new(2), events: Mutex::default() });
+    let read = |id: &str, what: &str, files: Value| {
+        let input = json!({"id": id, "do": what, "files": files["files"]});
+        move |reply: Reply| reply.with_call(input["id"].as_str().unwrap(), "reader", input.clone())
+    };
+    // Two that only end together, each with more images than the other leaves room for; one that runs alone; two more.
+    let reply = read("a", "meet", files(0..3))(Reply::default());
+    let reply = read("b", "meet", files(3..7))(reply).with_call("alone", "puppet", files(0..1));
+    let reply = read("c", "panic", json!({}))(reply).with_call("none", "no such tool", json!({}));
+    let reply = read("d", "meet", json!({}))(reply);
+    let reply = read("e", "meet", json!({}))(reply);
+    let driver = script([reply, Reply::text("Seen.")]);
+    let settings = Settings::default().with_concurrency(NonZero::new(2).unwrap());
+    let cancel = Cancel::new();
+    let agent = AgentLoop::new(driver.clone(), stage.folder.work.clone(), settings)
+        .with_tool(Arc::new(Puppet(cancel.clone())))
+        .with_tool(reader.clone());
+    agent.ask(&mut stage.conversation, "Look.", &cancel).await.unwrap();
+    driver.finish().unwrap();
+    assert_eq!(
+        stage.pairs(),
+        (stage.pairs().0, ["a", "b", "alone", "c", "none", "d", "e"].map(str::to_owned).to_vec())
+    );
+    let log = stage.log();
+    let [a, b, alone, c, ..] = &log[2..] else { panic!("results") };
+    assert_eq!(
+        [a, b, alone].map(|result| images(std::slice::from_ref(result))),
+        [3, 2, 0],
+        "one turn's limit, in order"
+    );
+    assert_eq!(c["content"][0]["text"], "the tool broke down");
+    let events = reader.events.lock().unwrap().clone();
+    assert_eq!(events[..2], ["begin a", "begin b"]);
+    let place = |event: &str| events.iter().position(|found| found == event).unwrap();
+    assert!(place("end a").max(place("end b")) < place("begin c") && place("begin c") < place("begin d"), "{events:?}");
+}
+
+#[tokio::test]
+async fn every_call_of_a_cancelled_group_gets_its_result() {
+    let mut stage = Stage::new().await;
+    let reader = Arc::new(Reader { meeting: tokio::sync::Barrier::new(9), events: Mutex::default() });
+    let calls = ["a", "b", "c"]
+        .into_iter()
+        .fold(Reply::default(), |reply, id| reply.with_call(id, "reader", json!({"id": id, "do": "meet"})));
+    let driver = script([calls]);
+    let cancel = Cancel::new();
+    let settings = Settings::default().with_concurrency(NonZero::new(2).unwrap());
+    let agent = AgentLoop::new(driver.clone(), stage.folder.work.clone(), settings).with_tool(reader.clone());
+    let cancel_once_begun = async {
+        while reader.events.lock().unwrap().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let (asked, ()) = tokio::join!(agent.ask(&mut stage.conversation, "Look.", &cancel), cancel_once_begun);
+    assert!(matches!(asked, Err(AgentError::Driver(error)) if error.code() == DriverError::CANCELLED));
+    let log = stage.log();
+    let texts: Vec<_> = log[2..].iter().map(|result| text(&result["content"][0]["text"])).collect();
+    assert_eq!(texts, ["the call was cancelled", "the call was cancelled", "the call was cancelled before it began"]);
     assert_eq!(stage.pairs().0, stage.pairs().1);
 }
