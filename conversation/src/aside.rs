@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::entry::{PREFIX, is_own_kind};
 use crate::error::ConversationError;
 use crate::log::MAX_LINE;
+use crate::scan::{Look, scan_line};
 
 /// Something to append: a message, or a line beside the messages.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ impl NewAside {
     /// # Errors
     /// `InvalidMessage` if the kind is empty, is one of the log's own (`header`, `withhold`, `restore`) or has other characters than
     /// `a`–`z`, `0`–`9`, `_`, `-` and `.`; if the fields are no object, or have one named `type` or `role`; if the line would be
-    /// longer than 128 MiB.
+    /// longer than 128 MiB, or is nested deeper than 128 levels.
     pub fn new(kind: &str, fields: Value) -> Result<Self, ConversationError> {
         let invalid = |why: &str| ConversationError::invalid_message(format!("no line beside the messages: {why}"));
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.".contains(c);
@@ -65,6 +66,10 @@ impl NewAside {
         if line.len() >= MAX_LINE {
             return Err(invalid("it is too long"));
         }
+        // What would be damage when the log is opened again must never get there: nothing is swept then.
+        if let Err(why) = scan_line(&line, Look::ForFiles) {
+            return Err(invalid(&why));
+        }
         Ok(Self { kind: kind.into(), line })
     }
 
@@ -76,6 +81,14 @@ impl NewAside {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_is_written_that_could_not_be_read() {
+        let nested = |depth| (0..depth).fold(json!(0), |inner, _| json!([inner]));
+        assert!(NewAside::new("a", json!({"deep": nested(100)})).is_ok());
+        let error = NewAside::new("a", json!({"deep": nested(500)})).unwrap_err();
+        assert!(error.to_string().contains("nested deeper than"), "{error}");
+    }
 
     #[test]
     fn a_line_beside_the_messages_is_never_anything_else() {
