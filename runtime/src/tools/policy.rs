@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// What a session has seen of the files of one [`FileSystem`](attache_workdir_fs::FileSystem): the last observation of each wins.
 ///
-/// It does no I/O, so what it says may be out of date; the file system compares versions before it changes anything. Save
-/// it with the conversation. After a resume a version that no longer matches is stale, and nothing worse.
+/// It does no I/O, so what it says may be out of date; the file system compares versions before it changes anything. It is
+/// saved with the conversation, see [`FileSession`](crate::FileSession). After a resume a version that no longer matches is stale, and nothing worse.
 ///
 /// | seen | a write | an edit |
 /// |---|---|---|

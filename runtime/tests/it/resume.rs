@@ -6,8 +6,9 @@ use std::sync::Arc;
 use attache_runtime::conversation::{Item, NewAside};
 use attache_runtime::workdir_fs::LocalFs;
 use attache_runtime::{
-    AgentLoop, Cancel, Conversation, DiffMeta, FileSession, FileToolOptions, OpenOptions, ReadMeta, Reply, ScriptEntry,
-    ScriptedDriver, Settings, ToolSet, View, WorkDir, call_metas, read_view,
+    AgentError, AgentLoop, Cancel, Conversation, DiffMeta, FileSession, FileToolOptions, OpenOptions, ReadMeta, Reply,
+    Scheduling, ScriptEntry, ScriptedDriver, Settings, Tool, ToolOutput, ToolSet, ToolSpec, View, WorkDir, call_metas,
+    read_view,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -147,6 +148,51 @@ async fn a_tail_torn_off_within_what_was_seen_makes_it_unseen_and_nothing_worse(
         std::fs::write(&path, &whole[..cut]).unwrap();
         assert_eq!(process(&folder.path(), context.path(), &[edit("one", "1")]).await, [text], "{cut}");
     }
+}
+
+/// Writes to the log behind its writer's back.
+#[derive(Debug)]
+struct Vandal(std::path::PathBuf);
+
+#[async_trait::async_trait]
+impl Tool for Vandal {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::named("vandal")
+    }
+
+    fn scheduling(&self) -> Scheduling {
+        Scheduling::Parallel
+    }
+
+    async fn call(&self, _: &Value) -> ToolOutput {
+        let mut log = std::fs::File::options().append(true).open(&self.0).unwrap();
+        std::io::Write::write_all(&mut log, b"{}\n").unwrap();
+        ToolOutput::text("done")
+    }
+}
+
+#[tokio::test]
+async fn what_could_not_be_saved_is_saved_another_time() {
+    let (folder, context) = (Folder::new(), tempfile::tempdir().unwrap());
+    folder.write("a.txt", "one\n");
+    let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await.unwrap();
+    let session = Arc::new(FileSession::new());
+    let set = ToolSet::new(Arc::new(LocalFs::new(folder.work.clone())), FileToolOptions::default());
+    let (name, input) = read();
+    let reply = Reply::default().with_call("a", name, input).with_call("b", "vandal", json!({}));
+    let driver = Arc::new(ScriptedDriver::new([ScriptEntry::from(reply)]));
+    let agent = AgentLoop::new(driver.clone(), folder.work.clone(), Settings::default())
+        .with_tool(Arc::new(Vandal(context.path().join("conversation.jsonl"))))
+        .with_file_tools(set.tools(), session.clone());
+    let error = agent.ask(&mut conversation, "Go.", &Cancel::new()).await.unwrap_err();
+    assert!(matches!(error, AgentError::Conversation(_)), "{error}");
+    drop(conversation);
+    let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await.unwrap();
+    let unsaved = session.take_unsaved();
+    assert!(unsaved.get("a.txt").is_some());
+    assert!(session.take_unsaved().is_empty());
+    conversation.append_items(unsaved.to_aside().map(Item::Aside)).await.unwrap();
+    assert_eq!(FileSession::load(&conversation).await.unwrap().observations(), session.observations());
 }
 
 #[tokio::test]
