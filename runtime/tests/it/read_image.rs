@@ -20,14 +20,16 @@ struct Asked {
 }
 
 /// The same question and the same call, of one of two models.
-async fn ask(model: &str) -> Asked {
+async fn ask(model: &str, mounted: bool) -> Asked {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("shots")).unwrap();
     folder.write("shots/login.png", png(1));
     let context = tempfile::tempdir().unwrap();
     let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await.unwrap();
     let set = ToolSet::new(Arc::new(LocalFs::new(folder.work.clone())), FileToolOptions::default());
-    set.mount(Arc::clone(conversation.store()));
+    if mounted {
+        set.mount(Arc::clone(conversation.store()));
+    }
     let script = json!({
         "models": [{"id": "reader", "input_modalities": ["text"]}, {"id": "seer", "input_modalities": ["text", "image"]}],
         "entries": [
@@ -59,7 +61,7 @@ fn messages(log: &[Value]) -> Vec<&Value> {
 
 #[tokio::test]
 async fn a_model_that_sees_gets_two_blocks_and_the_bytes_with_the_next_request() {
-    let Asked { requests, log, blobs, code } = ask("seer").await;
+    let Asked { requests, log, blobs, code } = ask("seer", true).await;
     insta::assert_json_snapshot!("read_image_success", messages(&log));
     let result = messages(&log)[2];
     assert_eq!(result["content"].as_array().unwrap().len(), 2);
@@ -73,7 +75,7 @@ async fn a_model_that_sees_gets_two_blocks_and_the_bytes_with_the_next_request()
 
 #[tokio::test]
 async fn a_model_that_does_not_see_gets_the_refusal_and_no_image_is_anywhere() {
-    let Asked { requests, log, blobs, code } = ask("reader").await;
+    let Asked { requests, log, blobs, code } = ask("reader", true).await;
     insta::assert_json_snapshot!("read_image_refused", messages(&log));
     assert!(!serde_json::to_string(&log).unwrap().contains("\"image\""), "{log:?}");
     assert!(!serde_json::to_string(&requests[1].messages).unwrap().contains("\"image\""));
@@ -82,7 +84,7 @@ async fn a_model_that_does_not_see_gets_the_refusal_and_no_image_is_anywhere() {
 
 #[tokio::test]
 async fn both_models_are_offered_the_same_tools() {
-    let [seer, reader] = [ask("seer").await.requests, ask("reader").await.requests];
+    let [seer, reader] = [ask("seer", true).await.requests, ask("reader", true).await.requests];
     for (seer, reader) in seer.iter().zip(&reader) {
         assert_eq!(seer.tools, reader.tools);
     }
@@ -91,4 +93,14 @@ async fn both_models_are_offered_the_same_tools() {
         .iter()
         .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}));
     insta::assert_json_snapshot!("tools", tools.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn without_a_store_there_is_no_such_tool() {
+    let Asked { requests, log, blobs, code } = ask("seer", false).await;
+    assert!(!requests[0].tools.iter().any(|tool| tool.name == "read_image"));
+    let result = messages(&log)[2];
+    assert_eq!(result["content"], json!([{"type": "text", "text": "Error: unknown tool \"read_image\""}]));
+    assert!(!serde_json::to_string(&log).unwrap().contains("\"image\""), "{log:?}");
+    assert_eq!((blobs, code.as_deref()), (0, Some("unknown_tool")));
 }

@@ -1,13 +1,10 @@
-//! The file tools on a real folder, and in an agent's loop.
+//! The file tools on a real folder.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use attache_runtime::workdir_fs::LocalFs;
-use attache_runtime::{
-    AgentLoop, BlobId, CallContext, Cancel, Conversation, FileSession, FileToolOptions, FileTools, Modality, ModelInfo,
-    OpenOptions, Reply, ScriptEntry, ScriptedDriver, Settings, ToolSet,
-};
+use attache_runtime::{CallContext, Cancel, FileSession, FileToolOptions, FileTools, Modality, ModelInfo, ToolSet};
 use serde_json::{Value, json};
 
 use crate::support::{FakeStore, Folder, png};
@@ -19,10 +16,6 @@ fn set(folder: &Folder, options: FileToolOptions) -> ToolSet {
 
 fn seer() -> ModelInfo {
     ModelInfo { id: "seer".to_owned(), input_modalities: Some(vec![Modality::Text, Modality::Image]) }
-}
-
-fn reader() -> ModelInfo {
-    ModelInfo { id: "reader".to_owned(), input_modalities: Some(vec![Modality::Text]) }
 }
 
 /// A call that must succeed or fail; its text.
@@ -141,61 +134,5 @@ async fn every_failure_is_in_the_log_with_its_code() {
         [r#"tool="edit""#, r#"code="invalid_argument""#],
     ]) {
         assert!(words.iter().all(|word| line.contains(word)), "{line}");
-    }
-}
-
-struct Asked {
-    driver: Arc<ScriptedDriver>,
-    log: Vec<Value>,
-}
-
-/// A model looks at `a.png` and then answers.
-async fn ask(info: ModelInfo, mounted: bool) -> Asked {
-    let folder = Folder::new();
-    folder.write("a.png", png(1));
-    let context = tempfile::tempdir().unwrap();
-    let mut conversation = Conversation::open(context.path(), OpenOptions::default()).await.unwrap();
-    let set = set(&folder, FileToolOptions::default());
-    if mounted {
-        set.mount(Arc::clone(conversation.store()));
-    }
-    let look = Reply::default().with_call("c", "read_image", json!({"file_path": "a.png"}));
-    let entries = [look, Reply::text("Well.")].map(ScriptEntry::from);
-    let driver = Arc::new(ScriptedDriver::with_info(info, entries));
-    let agent = AgentLoop::new(driver.clone(), folder.work.clone(), Settings::default())
-        .with_file_tools(set.tools(), Arc::new(FileSession::new()));
-    agent.ask(&mut conversation, "Look.", &Cancel::new()).await.unwrap();
-    driver.finish().unwrap();
-    let text = std::fs::read_to_string(context.path().join("conversation.jsonl")).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    Asked { driver, log: lines.filter(|line| line.get("role").is_some()).collect() }
-}
-
-#[tokio::test]
-async fn a_model_that_sees_gets_the_picture_with_its_next_request() {
-    let Asked { driver, log } = ask(seer(), true).await;
-    let (id, len) = (BlobId::of(&png(1)), png(1).len());
-    let text =
-        format!("<path>a.png</path>\n<type>image</type>\n<content>\nimage/png image, 8x8 px, {len} bytes\n</content>");
-    let record = json!({"type": "image", "source": {
-        "type": "file", "sha256": id.to_string(), "media_type": "image/png", "bytes": len,
-    }});
-    let expected = json!({"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": text}, record]});
-    assert_eq!(log[2], expected);
-    assert_eq!(driver.requests()[1][2]["content"][1]["source"]["type"], "base64");
-}
-
-#[tokio::test]
-async fn a_model_that_does_not_see_is_told_so_and_no_image_is_anywhere() {
-    let unmounted = "Error: unknown tool \"read_image\"";
-    let blind = "Error: cannot read \"a.png\" as an image: model \"reader\" does not declare image input; switch to an \
-                 image-capable model to read images";
-    for (info, mounted, text) in [(reader(), true, blind), (seer(), false, unmounted)] {
-        let Asked { log, .. } = ask(info, mounted).await;
-        let expected = json!({
-            "role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": text}], "is_error": true,
-        });
-        assert_eq!(log[2], expected);
-        assert!(!log.iter().any(|message| message.to_string().contains("\"image\"")), "{log:?}");
     }
 }
