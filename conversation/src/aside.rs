@@ -49,7 +49,7 @@ impl NewAside {
     /// # Errors
     /// `InvalidMessage` if the kind is empty, is one of the log's own (`header`, `withhold`, `restore`) or has other characters than
     /// `a`–`z`, `0`–`9`, `_`, `-` and `.`; if the fields are no object, or have one named `type` or `role`; if the line would be
-    /// longer than 128 MiB, or is nested deeper than 128 levels.
+    /// longer than 128 MiB, or is nested deeper than 120 levels.
     pub fn new(kind: &str, fields: Value) -> Result<Self, ConversationError> {
         let invalid = |why: &str| ConversationError::invalid_message(format!("no line beside the messages: {why}"));
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.".contains(c);
@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn no_line_is_written_that_could_not_be_read() {
         let nested = |depth| (0..depth).fold(json!(0), |inner, _| json!([inner]));
-        assert!(NewAside::new("a", json!({"deep": nested(100)})).is_ok());
-        let error = NewAside::new("a", json!({"deep": nested(500)})).unwrap_err();
+        assert!(NewAside::new("a", json!({"deep": nested(119)})).is_ok());
+        let error = NewAside::new("a", json!({"deep": nested(120)})).unwrap_err();
         assert!(error.to_string().contains("nested deeper than"), "{error}");
     }
 
