@@ -1,5 +1,7 @@
 //! The command line's grammar.
 
+pub(crate) mod evidence;
+
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +33,10 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     Check(CheckArgs),
     Sweep(SweepArgs),
+    Inspect(evidence::InspectArgs),
+    Preview(evidence::PreviewArgs),
+    Read(evidence::ReadArgs),
+    Image(evidence::ImageArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

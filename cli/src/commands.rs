@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod attach;
 pub(crate) mod check;
+pub(crate) mod evidence;
 pub(crate) mod generate;
 pub(crate) mod render;
 pub(crate) mod show;

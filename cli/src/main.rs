@@ -16,7 +16,7 @@ use crate::output::{Failure, Output};
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error),
+        Err(error) => return commands::evidence::usage(&error).unwrap_or_else(|| output::usage(&error)),
     };
     init_logging();
     let output = Output::new(cli.json);
@@ -41,6 +41,10 @@ fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
             Command::Restore(args) => commands::withhold::restore(args, output).await,
             Command::Check(args) => commands::check::run(args, output).await,
             Command::Sweep(args) => commands::sweep::run(args, output).await,
+            Command::Inspect(args) => commands::evidence::inspect(&args, output),
+            Command::Preview(args) => commands::evidence::preview(&args, output),
+            Command::Read(args) => commands::evidence::read(&args, output),
+            Command::Image(args) => commands::evidence::image(&args, output),
             Command::Completions(args) => commands::generate::completions(&args, output),
             Command::Man(args) => commands::generate::man(&args, output),
         }

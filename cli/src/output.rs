@@ -72,6 +72,11 @@ impl Output {
         Self { json }
     }
 
+    /// Whether documents were asked for.
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
     /// Prints the result: the document, or the text made of it.
     pub(crate) fn result(self, document: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
         if !self.json {

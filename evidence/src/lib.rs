@@ -42,6 +42,7 @@ mod select;
 mod sidecar;
 mod verify;
 
+pub use attache_media::DEFAULT_MAX_PIXELS;
 pub use error::{ErrorKind, EvidenceError};
 pub use estimate::{Cost, Estimate, EstimateOptions, EstimatedImage, NativeTokens, Pricing, Tokens, estimate};
 pub use image::Warning;

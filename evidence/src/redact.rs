@@ -1,13 +1,80 @@
-/// Takes userinfo, query and fragment out of web addresses in a text.
+//! Takes secrets out of messages.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+const REDACTED: &str = "[REDACTED_SECRET]";
+
+static URL: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?i)\b(https?://)([^\s"'<>]+)"#));
+/// `Bearer` and `Basic` are followed by something long: the words alone are harmless.
+static SCHEME: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer|basic)(\s+)[a-z0-9._~+/=-]{6,}"));
+static FIELD: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?i)((?:authorization|api[_-]?key|token|secret|password|signature)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|\[REDACTED_SECRET\]|(?:(?:bearer|basic)\s+)?[^\s,;&"'\[\]]+)"#,
+    )
+});
+static KEY: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:sk-|gsk_|hf_)[A-Za-z0-9_-]{4,}"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant that a test compiles")
+}
+
+/// Takes secrets out of a text that is about to be shown: web addresses lose user, query and fragment; the values of
+/// fields named like `token`, `password` or `authorization`, of `Bearer` and `Basic`, and keys that begin with `sk-`, `gsk_` or `hf_`
+/// become `[REDACTED_SECRET]`.
+///
+/// ```
+/// use attache_evidence::redact;
+/// assert_eq!(redact("no such file: https://user:pw@example.com/a.png?token=x"), "no such file: https://example.com/a.png");
+/// assert_eq!(redact("password=hunter2 slide1.png"), "password=[REDACTED_SECRET] slide1.png");
+/// ```
+#[must_use]
 pub fn redact(text: &str) -> String {
-    let words = text.split(' ').map(|word| {
-        let Some((scheme, rest)) = word.split_once("://").filter(|(scheme, _)| scheme.starts_with("http")) else {
-            return word.to_owned();
-        };
-        let rest = rest.split(['?', '#']).next().unwrap_or_default();
-        let (authority, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
-    });
-    words.collect::<Vec<_>>().join(" ")
+    let text = URL.replace_all(text, |found: &Captures<'_>| format!("{}{}", &found[1], bare(&found[2])));
+    let text = SCHEME.replace_all(&text, |found: &Captures<'_>| format!("{}{}{REDACTED}", &found[1], &found[2]));
+    let text = FIELD.replace_all(&text, |found: &Captures<'_>| format!("{}{REDACTED}", &found[1]));
+    let text: Cow<'_, str> = KEY.replace_all(&text, REDACTED);
+    text.into_owned()
+}
+
+/// What is left of an address without user, query and fragment.
+fn bare(rest: &str) -> &str {
+    let rest = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
+    let authority = rest.find('/').unwrap_or(rest.len());
+    rest[..authority].rfind('@').map_or(rest, |at| &rest[at + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn secrets_go_and_the_rest_stays() {
+        for (text, shown) in [
+            ("https://user:pw@example.com/a.png?token=x", "https://example.com/a.png"),
+            ("see HTTP://a@b@h:80/x#f, then", "see HTTP://h:80/x then"),
+            ("https://example.com", "https://example.com"),
+            ("Authorization: Bearer abc.def-123", "Authorization: [REDACTED_SECRET]"),
+            ("got Basic dXNlcjpwYXNz from it", "got Basic [REDACTED_SECRET] from it"),
+            ("api_key=abc, api-key: 'x y'; \"token\": \"t\"", "api_key=[REDACTED_SECRET], api-key: [REDACTED_SECRET]; \"token\": [REDACTED_SECRET]"),
+            ("access_token=abc&x=1", "access_token=[REDACTED_SECRET]&x=1"),
+            ("keys sk-abcdef123, gsk_abcdef, hf_abcdef", "keys [REDACTED_SECRET], [REDACTED_SECRET], [REDACTED_SECRET]"),
+            ("a basic bearer of bad news", "a basic bearer of bad news"),
+            ("unsupported image format: .gif in task-list.gif", "unsupported image format: .gif in task-list.gif"),
+        ] {
+            assert_eq!(redact(text), shown, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn redacting_again_changes_nothing(text in "(https://|token=|Basic |sk-|[a-z@/?#:= \"'\\[\\]]|password: ){0,12}") {
+            let once = redact(&text);
+            prop_assert_eq!(redact(&once), once);
+        }
+    }
 }

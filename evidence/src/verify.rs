@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use attache_media::sniff;
 use attache_workdir_fs::WorkDir;
@@ -87,10 +88,13 @@ impl Bundle {
         let manifest = &self.manifest;
         let mut differences = self.check_list();
         let memory = Memory::new();
+        let total = manifest.images.iter().map(|image| image.bytes).fold(0, u64::saturating_add);
+        let done = AtomicU64::new(0);
         let checks = in_order(manifest.images.len(), cores(), |at| {
-            options.report(at as u64, manifest.images.len() as u64);
             let image = &manifest.images[at];
             let problem = self.check_image(image, options.max_pixels, &memory).err();
+            let done = done.fetch_add(image.bytes, Ordering::Relaxed) + image.bytes;
+            options.report(done, total);
             Ok::<_, ()>(problem.map(|problem| Difference { path: image.path.clone(), problem }))
         });
         differences.extend(checks.done.into_iter().flatten());
