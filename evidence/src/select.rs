@@ -6,7 +6,7 @@ use attache_workdir_fs::{Entry, EntryKind};
 use serde::{Deserialize, Serialize};
 
 use crate::input::is_supported;
-use crate::order::natural_cmp;
+use crate::order::OrderKey;
 use crate::sidecar::SIDECAR_SUFFIX;
 
 /// Something in the folder that is not read.
@@ -43,7 +43,7 @@ pub(crate) fn select(entries: &[Entry]) -> Selection {
             (entry.name.to_string_lossy().into_owned(), is_utf8, entry)
         })
         .collect();
-    named.sort_by(|a, b| natural_cmp(&a.0, &b.0).then_with(|| a.2.name.cmp(&b.2.name)));
+    named.sort_by_cached_key(|(name, _, entry)| (OrderKey::of(name), &entry.name));
 
     let names: HashSet<&str> = named.iter().filter(|(_, is_utf8, _)| *is_utf8).map(|(name, ..)| &**name).collect();
     let images: HashSet<&str> = named
