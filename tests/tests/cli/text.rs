@@ -6,8 +6,23 @@ use serde_json::json;
 
 use crate::session::Session;
 
-const COMMANDS: [&str; 11] =
-    ["demo", "attach", "append", "render", "show", "withhold", "restore", "check", "sweep", "completions", "man"];
+const COMMANDS: [&str; 15] = [
+    "demo",
+    "attach",
+    "append",
+    "render",
+    "show",
+    "withhold",
+    "restore",
+    "check",
+    "sweep",
+    "inspect",
+    "preview",
+    "read",
+    "image",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help() {
