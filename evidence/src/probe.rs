@@ -1,11 +1,11 @@
 //! Which images there are, in order, and what is known of each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use attache_workdir_fs::{Entry, EntryKind, FileVersion, WorkDir};
+use attache_workdir_fs::{Entry, FileVersion, WorkDir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -158,20 +158,25 @@ impl Before {
         let now = entries(found)?;
         let read: HashMap<&str, FileVersion> =
             seen.iter().flat_map(|seen| &seen.versions).map(|(name, version)| (&**name, *version)).collect();
-        let by_name: HashMap<&OsString, EntryKind> = before.iter().map(|entry| (&entry.name, entry.kind)).collect();
+        let by_name: HashMap<&OsString, &Entry> = before.iter().map(|entry| (&entry.name, entry)).collect();
+        let of_images: HashSet<&str> = self.images.iter().map(|image| &*image.name).collect();
         for entry in &now {
             match by_name.get(&entry.name) {
                 None => return changed(&entry.name, "is new"),
-                Some(kind) if *kind != entry.kind => return changed(&entry.name, "is something else"),
+                Some(was) if was.kind != entry.kind => return changed(&entry.name, "is something else"),
                 _ => {}
             }
-            let version = entry.name.to_str().and_then(|name| read.get(name));
+            let name = entry.name.to_str();
+            // An image that failed was read in no state; what it was when the folder was listed has to do.
+            let listed =
+                || name.filter(|name| of_images.contains(name)).and(by_name.get(&entry.name)).map(|was| &was.version);
+            let version = name.and_then(|name| read.get(name)).or_else(listed);
             if version.is_some_and(|version| *version != entry.version) {
                 return changed(&entry.name, "is not what it was");
             }
         }
         if now.len() < before.len() {
-            let left: std::collections::HashSet<_> = now.iter().map(|entry| &entry.name).collect();
+            let left: HashSet<_> = now.iter().map(|entry| &entry.name).collect();
             if let Some(gone) = before.iter().find(|entry| !left.contains(&entry.name)) {
                 return changed(&gone.name, "is gone");
             }
@@ -224,3 +229,7 @@ fn payload(found: &Input, skipped: Vec<Skipped>, seen: &[Seen]) -> Probe {
         warnings: seen.iter().filter_map(|seen| seen.warning.clone()).collect(),
     }
 }
+
+#[cfg(test)]
+#[path = "probe_tests.rs"]
+mod tests;

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 
 use crate::folder::{Place, names};
 
+type Change = fn(&mut Value);
+
 fn claims(image: &[u8]) -> Value {
     json!({
         "version": 1,
@@ -51,7 +53,7 @@ fn claims_are_checked_reduced_and_not_listed_as_skipped() {
 #[test]
 fn one_bad_sidecar_fails_the_whole_input_and_names_its_image() {
     let place = Place::with(&["a.png", "b.png"]);
-    let cases: [(fn(&mut Value), &str); 6] = [
+    let cases: [(Change, &str); 6] = [
         (|claims| claims["version"] = json!(2), "unsupported capture sidecar version"),
         (|claims| claims["image_sha256"] = json!("0".repeat(64)), "capture sidecar image hash mismatch"),
         (|claims| claims["pixels"] = json!({"width": 9, "height": 4}), "capture sidecar image dimensions mismatch"),
