@@ -72,7 +72,16 @@ fn quoted(path: &Path) -> String {
     if !text.is_empty() && text.chars().all(plain) {
         return text.into_owned();
     }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    if text::shown(&text) == text {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    // What a terminal would obey is spelled out.
+    let byte = |byte: u8| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    };
+    format!("$'{}'", text.bytes().map(byte).collect::<String>())
 }
 
 #[cfg(test)]
@@ -81,7 +90,13 @@ mod tests {
 
     #[test]
     fn paths_in_a_shell() {
-        for (path, expect) in [("/a/b.png", "/a/b.png"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("$(x)", "'$(x)'")] {
+        for (path, expect) in [
+            ("/a/b.png", "/a/b.png"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("$(x)", "'$(x)'"),
+            ("a\n'\x1b", r"$'a\x0a\'\x1b'"),
+        ] {
             assert_eq!(quoted(Path::new(path)), expect);
         }
     }

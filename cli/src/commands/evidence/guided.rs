@@ -53,11 +53,14 @@ pub(crate) fn read(args: &ReadArgs, output: Output) -> Result<ExitCode, Failure>
 fn story(manifest: &Manifest, folder: &std::path::Path) -> String {
     let skipped = text::skipped(&manifest.skipped);
     let provenance = text::provenance(manifest.images.iter().map(|image| &image.provenance));
-    let warnings: String =
-        manifest.warnings.iter().map(|Warning { message, .. }| format!("Warning: {message}\n")).collect();
+    let warnings: String = manifest
+        .warnings
+        .iter()
+        .map(|Warning { message, .. }| format!("Warning: {}\n", text::shown(message)))
+        .collect();
     format!(
         "Folder: {}\nImages: {}\n{skipped}{provenance}{warnings}Next: read {}, then the images in {}; cite them as [image 1]\n",
-        folder.display(),
+        text::shown(&folder.to_string_lossy()),
         manifest.item_count,
         quoted(&folder.join("manifest.json")),
         quoted(&folder.join("images/")),
@@ -100,7 +103,8 @@ fn failed(failure: &Failed<'_>, output: Output) -> Result<ExitCode, Failure> {
     if output.is_json() {
         print(format!("{:#}\n", failure.envelope(None)).as_bytes())?;
     } else {
-        let mut message = format!("attache could not continue: {}\n", failure.message());
+        let lines: Vec<_> = failure.message().lines().map(text::shown).collect();
+        let mut message = format!("attache could not continue: {}\n", lines.join("\n"));
         if let Failed::Run(failure) = failure {
             message += &left_over(failure);
         }

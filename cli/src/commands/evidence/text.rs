@@ -9,11 +9,11 @@ pub(super) fn inspect(probe: &Probe, input: &str) -> String {
         Kind::Image => "Image",
         Kind::Carousel => "Carousel",
     };
-    let names: Vec<&str> = probe.images.iter().map(|image| &*image.source_name).collect();
+    let names: Vec<String> = probe.images.iter().map(|image| shown(&image.source_name)).collect();
     let mut text = format!("{head}: {count}\nOrder: {}\n{}", names.join(", "), skipped(&probe.skipped));
     text += &provenance(probe.images.iter().map(|image| &image.provenance));
     for warning in &probe.warnings {
-        text += &format!("Warning: {}\n", warning.message);
+        text += &format!("Warning: {}\n", shown(&warning.message));
     }
     text += "Everything was prepared locally; nothing was sent.\n";
     text + &format!("Next: attache preview {input}\n")
@@ -33,7 +33,7 @@ pub(super) fn human(estimate: &Estimate) -> String {
     };
     let Estimate { input, tokens, cost_usd, agent_model, vision_estimator, .. } = estimate;
     let lines = [
-        format!("input: {input}  ({kind}, {})", images(estimate.item_count)),
+        format!("input: {}  ({kind}, {})", shown(input), images(estimate.item_count)),
         format!("agent={agent_model}  vision={vision_estimator}"),
         format!("  image tokens:  {:>8}", tokens.images),
         format!("  output tokens: {:>8}", tokens.output),
@@ -45,6 +45,16 @@ pub(super) fn human(estimate: &Estimate) -> String {
     lines.join("\n") + "\n" + &provenance(estimate.images.iter().map(|image| &image.image.provenance))
 }
 
+/// A name that a terminal shows and does not obey: control characters, and those that turn text around, are escaped.
+pub(super) fn shown(name: &str) -> String {
+    let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(name.len());
+    for c in name.chars() {
+        if harmful(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
 fn images(count: usize) -> String {
     if count == 1 { "1 image".to_owned() } else { format!("{count} images") }
 }
@@ -54,7 +64,8 @@ pub(super) fn skipped(skipped: &[Skipped]) -> String {
     if skipped.is_empty() {
         return String::new();
     }
-    let names: Vec<_> = skipped.iter().map(|skipped| format!("{} ({})", skipped.name, skipped.reason)).collect();
+    let names: Vec<_> =
+        skipped.iter().map(|skipped| format!("{} ({})", shown(&skipped.name), skipped.reason)).collect();
     format!("Skipped: {}\n", names.join(", "))
 }
 
@@ -67,4 +78,21 @@ pub(super) fn provenance<'a>(images: impl Iterator<Item = &'a Value>) -> String 
     format!(
         "  Capture provenance: {missing} missing; {claimed} validated claims (not authenticated). Coverage remains unknown.\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_give_a_terminal_no_orders() {
+        for (name, expect) in [
+            ("é ß.png", "é ß.png"),
+            ("a\x1b[2Jb", "a\\u{1b}[2Jb"),
+            ("a\nb", "a\\nb"),
+            ("a\u{202e}gnp", "a\\u{202e}gnp"),
+        ] {
+            assert_eq!(shown(name), expect);
+        }
+    }
 }
