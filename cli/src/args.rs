@@ -2,6 +2,7 @@
 
 pub(crate) mod evidence;
 
+use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Preview(evidence::PreviewArgs),
     Read(evidence::ReadArgs),
     Image(evidence::ImageArgs),
+    Mcp(McpArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -88,6 +90,31 @@ pub(crate) struct AttachArgs {
     /// PATH (typed by its bytes) or PATH=MEDIA/TYPE (declared; split at the last =)
     #[arg(value_name = "ENTRY")]
     pub(crate) entries: Vec<String>,
+}
+
+/// Serve the file tools to a client of the Model Context Protocol, over standard input and output
+///
+/// The tools are read, read_image, write and edit, over one work folder. Images that were read are resources too.
+#[derive(Args, Debug)]
+pub(crate) struct McpArgs {
+    /// The work folder: the only directory that files are read from and written to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workdir: PathBuf,
+    /// Store images in this context directory, and record each that is read there
+    #[arg(long, short = 'c', value_name = "DIR")]
+    pub(crate) conversation: Option<PathBuf>,
+    /// How long to wait for another writer of the conversation
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub(crate) lock_wait: Duration,
+    /// Leave out the tools that write
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// The client's model takes no images: read_image says so
+    #[arg(long)]
+    pub(crate) no_images: bool,
+    /// Serve over HTTP instead, on this machine only, with a bearer token (that in ATTACHE_MCP_TOKEN, or a new one)
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0", require_equals = true)]
+    pub(crate) http: Option<SocketAddr>,
 }
 
 /// Append messages, one JSON object a line; inline images are lifted out of them

@@ -5,6 +5,7 @@ pub(crate) mod attach;
 pub(crate) mod check;
 pub(crate) mod evidence;
 pub(crate) mod generate;
+pub(crate) mod mcp;
 pub(crate) mod render;
 pub(crate) mod show;
 pub(crate) mod sweep;

@@ -28,9 +28,10 @@ fn main() -> ExitCode {
 
 fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
         .build()
         .map_err(|error| Failure::operation("io_error", format!("could not start the runtime: {error}")))?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         match command {
             Command::Demo(args) => demo::run(args, output).await,
             Command::Attach(args) => commands::attach::run(args, output).await,
@@ -45,10 +46,14 @@ fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
             Command::Preview(args) => commands::evidence::preview(&args, output),
             Command::Read(args) => commands::evidence::read(&args, output),
             Command::Image(args) => commands::evidence::image(&args, output),
+            Command::Mcp(args) => commands::mcp::run(args).await,
             Command::Completions(args) => commands::generate::completions(&args, output),
             Command::Man(args) => commands::generate::man(&args, output),
         }
-    })
+    });
+    // A server that was asked to stop may still wait for its standard input, and nothing else is going on by now.
+    runtime.shutdown_background();
+    ended
 }
 
 /// Logs go to stderr: warnings, or what `ATTACHE_LOG` asks for (`debug`, `attache_blobstore=trace`, …).

@@ -130,7 +130,8 @@ impl Conversation {
     /// # Errors
     /// `InvalidMessage` for the first text that is not a message; `Blob`, `Io`, `Stale`. Nothing is appended then.
     pub async fn append_all(&mut self, messages: &[&str]) -> Result<Appended, ConversationError> {
-        self.append_items(messages.iter().copied().map(Item::Message)).await
+        let items: Vec<_> = messages.iter().copied().map(Item::Message).collect();
+        self.append_items(items).await
     }
 
     /// Appends messages, and lines beside them, in one write: all of them or none, durable before this returns. A crash
@@ -157,6 +158,8 @@ impl Conversation {
         &mut self,
         items: impl IntoIterator<Item = Item<'_>>,
     ) -> Result<Appended, ConversationError> {
+        // The iterator may be of a kind that cannot wait in a task that moves between threads.
+        let items: Vec<Item<'_>> = items.into_iter().collect();
         let mut report = Appended::default();
         let mut ready = Vec::new();
         for item in items {

@@ -116,6 +116,7 @@
 //!
 //! # Features
 //!
+//! - `mcp`: [`McpServer`](https://docs.rs/attache-runtime), the file tools as a server of the Model Context Protocol.
 //! - `replay`: quotes of the request in a [`Script`]. Without it no regex crate is built.
 //! - `prepare` (default): decoders, for the level `decode` of [`Verify`]. Without it no decoder crate is built.
 //!
@@ -133,6 +134,8 @@ mod check;
 mod driver;
 mod keep;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp_server;
 mod message;
 mod protocol;
 mod raw_part;
@@ -149,6 +152,8 @@ pub use attachment::Attachment;
 pub use bridge::{Bridged, CheckedImage, check_bridged};
 pub use driver::{Chunk, Driver, DriverError, Hear, Modality, ModelInfo, Reply, Request, ToolCall};
 pub use limits::{LimitError, Limits, LimitsBuilder};
+#[cfg(feature = "mcp")]
+pub use mcp_server::{McpOptions, McpServer};
 pub use message::{tool_message, tool_message_with_status};
 pub use protocol::{Part, Taken, a2a, acp, mcp};
 pub use raw_part::{RawPart, accept_data_url, accept_raw_part};

@@ -7,7 +7,7 @@
 mod args;
 mod change;
 mod diff;
-mod error;
+pub(crate) mod error;
 mod image;
 mod image_text;
 mod lang;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use attache_conversation::{Conversation, ConversationErrorKind, RenderOptions, View};
+use attache_conversation::{Conversation, ConversationErrorKind, Item, OpenOptions, RenderOptions, View};
 use attache_media::fixtures;
 
 use super::{Fixture, inline, options, user};
@@ -168,4 +168,23 @@ fn reading_what_is_not_there_makes_nothing() {
     let error = fixture.run(Conversation::open_existing(&absent, options())).unwrap_err();
     assert_eq!(error.kind(), ConversationErrorKind::NotFound);
     assert!(!absent.exists());
+}
+
+/// An agent runtime appends from tasks that move between threads, holding borrowed texts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_spawned_task_may_append() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_owned();
+    let task = tokio::spawn(async move {
+        let mut conversation = Conversation::open(&dir, OpenOptions::default()).await.unwrap();
+        let texts = vec![String::from(r#"{"role":"user","content":"one"}"#)];
+        for text in &texts {
+            conversation.append_json(text).await.unwrap();
+            conversation.append(&serde_json::from_str(text).unwrap()).await.unwrap();
+            conversation.append_all(&[text]).await.unwrap();
+            conversation.append_items(texts.iter().map(|text| Item::Message(text))).await.unwrap();
+        }
+        conversation.len()
+    });
+    assert_eq!(task.await.unwrap(), 4);
 }
