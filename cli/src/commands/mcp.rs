@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use attache_runtime::workdir_fs::LocalFs;
-use attache_runtime::{McpOptions, McpServer, WorkDir};
+use attache_runtime::{McpOptions, McpServer, Settings, Verify, WorkDir};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,6 +26,7 @@ pub(crate) async fn run(args: McpArgs) -> Result<ExitCode, Failure> {
     options.no_images = args.no_images;
     options.conversation.clone_from(&args.conversation);
     options.lock_wait = args.lock_wait;
+    options.settings = Settings::default().with_verify(Verify::Decode);
     let server = McpServer::new(Arc::new(LocalFs::new(work)), options);
     match args.http {
         Some(address) => http::serve(server, address).await,
