@@ -3,18 +3,46 @@
 //! The blob store has the same helper. Neither crate uses the other, and a crate below both for these few lines would
 //! cost more than it saves.
 
+use std::cell::Cell;
 use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_executor::block_on;
 use futures_util::future::{Either, select};
 
 use crate::cancel::Cancel;
+
+thread_local! {
+    /// This thread may block, and whoever waits for it waits for all that is done here.
+    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a whole future where it may block, so that the blocking steps in it are done right there, one after the other, without the way
+/// to another thread and back for each.
+pub(crate) async fn blocking_all<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    blocking(move || {
+        let _reset = Reset(MAY_BLOCK.replace(true));
+        block_on(future)
+    })
+    .await
+}
+
+struct Reset(bool);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        MAY_BLOCK.set(self.0);
+    }
+}
 
 /// Runs `work` where it may block: on tokio's blocking threads within a runtime, else right here.
 ///
 /// Once started, the work runs to its end, whether or not the future is still polled. A panic of the work is passed on
 /// to the caller. A runtime that is shutting down no longer starts it; it then runs in place, so that it always runs.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    if MAY_BLOCK.get() {
+        return work();
+    }
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {
         return work();
     };
@@ -55,6 +83,19 @@ mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
+
+    #[test]
+    fn what_a_future_does_where_it_may_block_is_done_right_there() {
+        for runtime in [runtime(), tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap()] {
+            let here = || std::thread::current().id();
+            let (inner, outer) = runtime.block_on(blocking_all(async move { (blocking(here).await, here()) }));
+            assert_eq!(inner, outer);
+            assert_ne!(outer, here());
+            // A thread that did so is as any other afterwards.
+            let later = runtime.block_on(blocking(|| MAY_BLOCK.get()));
+            assert!(!later);
+        }
+    }
 
     fn runtime() -> tokio::runtime::Runtime {
         tokio::runtime::Builder::new_current_thread().build().unwrap()

@@ -80,6 +80,25 @@ fn an_error_of_the_source_is_passed_on_once() {
     assert!(stream.next().now_or_never().unwrap().unwrap().is_none());
 }
 
+#[test]
+fn a_fold_sees_what_the_stream_gives_until_it_is_cancelled() {
+    let text = "äöü\n".repeat(9_000);
+    let pieces = |cut: usize| {
+        let (front, back) = text.as_bytes().split_at(cut);
+        let pieces = [front, back].map(|piece| Ok(Bytes::copy_from_slice(piece)));
+        TextStream::new(&target(), stream::iter(pieces).boxed())
+    };
+    let gather = |into: &mut String, piece: &str| into.push_str(piece);
+    for cut in [0, 1, 9_000, 20_001] {
+        let whole = pieces(cut).fold(&Cancel::new(), String::new(), gather).now_or_never().unwrap();
+        assert_eq!(whole.unwrap(), text);
+    }
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let error = pieces(9_000).fold(&cancel, String::new(), gather).now_or_never().unwrap().unwrap_err();
+    assert_eq!(error.code(), "FS_ABORTED");
+}
+
 /// Mostly text, now and then something that spoils it, around the length of the probe.
 fn content() -> impl Strategy<Value = Vec<u8>> {
     let bit = prop_oneof![

@@ -23,9 +23,8 @@ pub(crate) async fn call(env: &Env<'_>, input: &Value) -> Result<ToolOutput, Too
     let target = env.files.resolve(path, env.cwd).await?;
     // The version is that of before the read: what changes meanwhile is then stale, not taken for seen.
     let info = stat(env, &target).await?;
-    let mut window = Window::new(offset, limit, env.options.read);
-    scan(env, &target, info.size, &mut window).await?;
-    let shown = window.finish();
+    let window = Window::new(offset, limit, env.options.read);
+    let shown = scan(env, &target, info.size, window).await?.finish();
     if offset > shown.total_lines.max(1) {
         let message = format!("offset {offset} is out of range for \"{target}\" ({} lines)", shown.total_lines);
         return Err(FileError::new(FileErrorKind::NotFound, message).into());
@@ -49,27 +48,21 @@ pub(crate) async fn stat(env: &Env<'_>, target: &Target) -> Result<Info, FileErr
 }
 
 /// Lets the whole text pass: at once where it is small, in one consistent state, else in pieces.
-async fn scan(env: &Env<'_>, target: &Target, size: Option<u64>, window: &mut Window) -> Result<(), FileError> {
+async fn scan(env: &Env<'_>, target: &Target, size: Option<u64>, mut window: Window) -> Result<Window, FileError> {
     let stream_from = env.options.read.stream_from;
     if size.is_some_and(|size| size < stream_from) {
         match env.files.read_text(target, stream_from, env.cancel).await {
             Ok(text) => {
                 window.push(&text);
-                return Ok(());
+                return Ok(window);
             }
             // It grew meanwhile.
             Err(error) if error.kind() == FileErrorKind::TooLarge => {}
             Err(error) => return Err(error),
         }
     }
-    let mut pieces = env.files.stream_text(target, env.cancel).await?;
-    while let Some(piece) = pieces.next().await? {
-        window.push(&piece);
-        if env.cancel.is_cancelled() {
-            return Err(FileError::new(FileErrorKind::Aborted, format!("cannot read \"{target}\": cancelled")));
-        }
-    }
-    Ok(())
+    let pieces = env.files.stream_text(target, env.cancel).await?;
+    pieces.fold(env.cancel, window, Window::push).await
 }
 
 fn output(target: &Target, offset: u64, shown: Shown) -> ToolOutput {
