@@ -56,8 +56,11 @@ pub(crate) struct AttachArgs {
     #[command(flatten)]
     pub(crate) conversation: Writable,
     /// The work folder: the only directory that files are read from
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workdir: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "evidence")]
+    pub(crate) workdir: Option<PathBuf>,
+    /// Attach all images of a bundle that `attache read` made, each after its label [image 1], [image 2], …
+    #[arg(long, value_name = "BUNDLE", conflicts_with_all = ["workdir", "from", "entries", "on_mismatch", "announce"])]
+    pub(crate) evidence: Option<PathBuf>,
     /// The tool call that this answers [default: call_ and the number of the message]
     #[arg(long, value_name = "ID")]
     pub(crate) call_id: Option<String>,
@@ -73,7 +76,7 @@ pub(crate) struct AttachArgs {
     /// Largest accepted image in bytes [default: 3932160]
     #[arg(long, value_name = "N")]
     pub(crate) max_bytes: Option<u64>,
-    /// Most images accepted [default: 5]
+    /// Most images accepted [default: 5; with --evidence all of the bundle]
     #[arg(long, value_name = "N")]
     pub(crate) max_per_turn: Option<u64>,
     #[command(flatten)]

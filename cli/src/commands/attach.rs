@@ -1,10 +1,13 @@
 //! `attache attach`: one tool result in one turn.
 
+mod evidence;
+
 use std::error::Error;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use attache_evidence::ManifestImage;
 use attache_runtime::conversation::read_value;
 use attache_runtime::{Accepted, Attachment, Conversation, Limits, Settings, Turn, WorkDir, tool_message};
 use serde_json::{Value, json};
@@ -16,18 +19,30 @@ use crate::output::{BAD_INPUT, Failure, Output};
 const MAX_RESULT: u64 = 64 << 20;
 
 pub(crate) async fn run(args: AttachArgs, output: Output) -> Result<ExitCode, Failure> {
-    let settings = settings(&args)?;
-    let result = ToolResult::read(&args)?;
-    let work = WorkDir::open(&args.workdir).map_err(|error| {
+    let asked = match &args.evidence {
+        Some(bundle) => evidence::read(bundle, &args)?,
+        None => Asked {
+            settings: settings(&args, None)?,
+            result: ToolResult::read(&args)?,
+            folder: args.workdir.clone().unwrap_or_default(),
+            evidence: None,
+        },
+    };
+    let work = WorkDir::open(&asked.folder).map_err(|error| {
         let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
         Failure::input("workdir_not_usable", format!("{error}{cause}"))
     })?;
+    let settings = &asked.settings;
     let options = args.conversation.options("attach").with_intake(settings.intake());
     let mut conversation = Conversation::open(&args.conversation.dir, options).await?;
 
-    let accepted = Turn::new(&settings).accept(&work, conversation.store().as_ref(), &result.attachments).await;
-    let call_id = args.call_id.unwrap_or_else(|| format!("call_{}", conversation.len()));
-    let message = tool_message(&call_id, args.tool.as_deref().unwrap_or_default(), &result.text, &accepted, &settings);
+    let accepted = Turn::new(settings).accept(&work, conversation.store().as_ref(), &asked.result.attachments).await;
+    let call_id = args.call_id.clone().unwrap_or_else(|| format!("call_{}", conversation.len()));
+    let mut message =
+        tool_message(&call_id, args.tool.as_deref().unwrap_or_default(), &asked.result.text, &accepted, settings);
+    if let Some(images) = &asked.evidence {
+        evidence::label(&mut message, images, &accepted)?;
+    }
     conversation.append(&message).await?;
 
     let notes: Vec<&str> = accepted.notes.iter().map(|note| note.as_str()).collect();
@@ -37,12 +52,22 @@ pub(crate) async fn run(args: AttachArgs, output: Output) -> Result<ExitCode, Fa
     Ok(if args.strict && refused { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
 }
 
-fn settings(args: &AttachArgs) -> Result<Settings, Failure> {
+/// What is attached, from where, and how.
+struct Asked {
+    settings: Settings,
+    result: ToolResult,
+    folder: PathBuf,
+    /// The images of a bundle, in its order.
+    evidence: Option<Vec<ManifestImage>>,
+}
+
+/// `images` is how many there are, where that is known.
+fn settings(args: &AttachArgs, images: Option<usize>) -> Result<Settings, Failure> {
     let mut limits = Limits::builder();
     if let Some(max_bytes) = args.max_bytes {
         limits = limits.max_bytes(max_bytes);
     }
-    if let Some(max_per_turn) = args.max_per_turn {
+    if let Some(max_per_turn) = args.max_per_turn.or(images.map(|images| images as u64)) {
         limits = limits.max_per_turn(max_per_turn);
     }
     let limits = limits.build().map_err(|error| Failure::input("limit_out_of_range", error.to_string()))?;

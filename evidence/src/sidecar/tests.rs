@@ -232,6 +232,10 @@ fn claims_are_kept_as_written_but_for_the_addresses() {
     ]);
     let claims = serde_json::to_string(&outcome(&text).unwrap()).unwrap();
     assert_eq!(claims, text.replace("https://user:secret@Example.com:443/p?t=secret#f", "https://example.com:443"));
+    for scale in ["0.9279827963953089", "1.1999999284744263", "1e-320", "16.0", "2"] {
+        let text = with(&[("scale", scale), ("mode", "\"full_page\"")]);
+        assert_eq!(serde_json::to_string(&outcome(&text).unwrap()).unwrap(), text);
+    }
     let provenance = serde_json::to_value(Provenance::validated(&measured(), outcome(&text).unwrap())).unwrap();
     assert_eq!(provenance["importer_verified"], json!({"sha256": H, "pixel_width": 100, "pixel_height": 50}));
     assert_eq!(provenance["status"], "validated_claims");

@@ -1,6 +1,7 @@
 //! Images as evidence, from end to end: the commands on real files.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod attach;
 mod failures;
 mod folder;
 mod guided;
