@@ -27,8 +27,13 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if matches!(command, Command::Mcp(_)) {
+        // Only a server waits for streams and signals. Elsewhere threads then wake each other without a file descriptor, whose failure no
+        // command could survive.
+        builder.enable_all();
+    }
+    let runtime = builder
         .build()
         .map_err(|error| Failure::operation("io_error", format!("could not start the runtime: {error}")))?;
     let ended = runtime.block_on(async {
