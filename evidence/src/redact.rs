@@ -7,14 +7,19 @@ use regex::{Captures, Regex};
 
 const REDACTED: &str = "[REDACTED_SECRET]";
 
-static URL: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?i)\b(https?://)([^\s"'<>]+)"#));
-/// `Bearer` and `Basic` are followed by something of some length: the words alone are harmless.
-static SCHEME: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer|basic)(\s+)[a-z0-9._~+/=-]{4,}"));
+/// Up to white space: a quote may stand in an address too.
+static URL: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(https?://)(\S+)"));
+/// Its value may have several parts, so that the rest of the line goes.
+static AUTHORIZATION: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?i)(authorization["']?\s*[:=]\s*)[^\r\n]+"#));
+/// A value in quotes goes up to the closing one or, where that is missing, to the end; another one up to white space or the next field
+/// of a query, but for the comma that ends a clause.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r#"(?i)((?:authorization|api[_-]?key|token|secret|password|signature)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|\[REDACTED_SECRET\]|(?:(?:bearer|basic)\s+)?[^\s,;&"'\[\]]+)"#,
+        r#"(?i)((?:api[_-]?key|token|secret|password|signature)["']?\s*[:=]\s*)("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[^\s&]*[^\s&,;])"#,
     )
 });
+/// `Bearer` and `Basic` are followed by something of some length: the words alone are harmless.
+static SCHEME: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer|basic)(\s+)[a-z0-9._~+/=-]{4,}"));
 static KEY: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:sk-|gsk_|hf_)[A-Za-z0-9_-]{4,}"));
 
 fn regex(pattern: &str) -> Regex {
@@ -33,6 +38,7 @@ fn regex(pattern: &str) -> Regex {
 #[must_use]
 pub fn redact(text: &str) -> String {
     let text = URL.replace_all(text, |found: &Captures<'_>| format!("{}{}", &found[1], bare(&found[2])));
+    let text = AUTHORIZATION.replace_all(&text, |found: &Captures<'_>| format!("{}{REDACTED}", &found[1]));
     let text = FIELD.replace_all(&text, |found: &Captures<'_>| format!("{}{REDACTED}", &found[1]));
     let text = SCHEME.replace_all(&text, |found: &Captures<'_>| format!("{}{}{REDACTED}", &found[1], &found[2]));
     let text: Cow<'_, str> = KEY.replace_all(&text, REDACTED);
@@ -59,6 +65,12 @@ mod tests {
             ("see HTTP://a@b@h:80/x#f, then", "see HTTP://h:80/x then"),
             ("https://example.com", "https://example.com"),
             ("Authorization: Bearer abc.def-123", "Authorization: [REDACTED_SECRET]"),
+            ("authorization: Digest a=\"b\", c=d\nnext", "authorization: [REDACTED_SECRET]\nnext"),
+            ("https://us'er:pw@example.com/<a>", "https://example.com/<a>"),
+            ("password='unclosed and more", "password=[REDACTED_SECRET]"),
+            ("password=[hunter2]x", "password=[REDACTED_SECRET]"),
+            (r#"password="a\"b-secret" then"#, "password=[REDACTED_SECRET] then"),
+            ("password=p,w;x then", "password=[REDACTED_SECRET] then"),
             ("got Basic dXNlcjpwYXNz from it", "got Basic [REDACTED_SECRET] from it"),
             (
                 "api_key=abc, api-key: 'x y'; \"token\": \"t\"",
