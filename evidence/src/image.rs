@@ -1,5 +1,7 @@
 //! One image: read once, through one descriptor, and everything that is said of it said of those bytes.
 
+use std::fs::Metadata;
+
 use attache_media::{MediaType, Motion, Verify, describe, dimensions, motion, sniff, verify};
 use attache_workdir_fs::{FileVersion, FsError, FsErrorKind, WorkDir};
 use serde::{Deserialize, Serialize};
@@ -85,7 +87,7 @@ pub(crate) fn look(
     max_pixels: u64,
     memory: &Memory,
 ) -> Result<Seen, EvidenceError> {
-    let (bytes, version, _held) = read(folder, name, MAX_IMAGE_BYTES, Some(memory)).map_err(|error| {
+    let Read { bytes, version, held, .. } = read(folder, name, MAX_IMAGE_BYTES, Some(memory)).map_err(|error| {
         EvidenceError::input(format!("cannot read {}: {error}", folder.path().join(name).display()))
     })?;
     let media_type = static_image(&bytes, name)?;
@@ -95,7 +97,7 @@ pub(crate) fn look(
     };
     let sha256 = hex::encode(Sha256::digest(&bytes));
     let len = bytes.len() as u64;
-    drop(bytes);
+    drop((bytes, held));
 
     let measured = Measured { sha256: sha256.clone(), width: size.0, height: size.1 };
     let mut versions = vec![(name.to_owned(), version)];
@@ -114,22 +116,33 @@ pub(crate) fn look(
     })
 }
 
-/// One state of one file, by its exact name.
+/// One state of one file.
+pub(crate) struct Read<'a> {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) version: FileVersion,
+    /// Of the file that was read, whatever has its name by now.
+    pub(crate) metadata: Metadata,
+    /// Room for the bytes; to be let go of with them.
+    pub(crate) held: Option<Held<'a>>,
+}
+
+/// Reads a file by its exact name.
 pub(crate) fn read<'a>(
     folder: &WorkDir,
     name: &str,
     max_bytes: u64,
     memory: Option<&'a Memory>,
-) -> Result<(Vec<u8>, FileVersion, Option<Held<'a>>), ReadError> {
-    let file = folder.open_file(&folder.lower(name)?)?;
+) -> Result<Read<'a>, ReadError> {
+    let lowered = folder.lower(name)?;
+    let file = folder.open_file(&lowered)?;
     // A work folder forgives another spelling of a name. Evidence does not.
-    if file.name().as_str() != folder.lower(name)?.as_str() {
+    if file.name().as_str() != lowered.as_str() {
         return Err(ReadError::Gone);
     }
     let held = memory.map(|memory| memory.for_file(file.len().min(max_bytes)));
     let mut bytes = Vec::new();
-    let snapshot = file.read_snapshot(max_bytes, &mut bytes)?;
-    Ok((bytes, snapshot.version, held))
+    let version = file.read_snapshot(max_bytes, &mut bytes)?.version;
+    Ok(Read { bytes, version, metadata: file.metadata()?, held })
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -211,7 +224,7 @@ fn sidecar(
     }
     let rejected = |error: SidecarError| EvidenceError::input(format!("{error}: {name}"));
     let (bytes, version) = match read(folder, &sidecar, SIDECAR_MAX_BYTES as u64, None) {
-        Ok((bytes, version, _)) => (bytes, version),
+        Ok(Read { bytes, version, .. }) => (bytes, version),
         Err(error) => {
             return match error.kind() {
                 FsErrorKind::NotFound => Ok(None),

@@ -89,6 +89,10 @@ pub(crate) fn run_with(
 ) -> Result<Manifest, Box<RunFailure>> {
     let looked = Looked::at(input, options).map_err(|error| bare(Stage::Probe, error))?;
     let looked = looked.within_limit().map_err(|error| bare(Stage::Validate, error))?;
+    if asked.reproducible && asked.workdir.is_none() {
+        let text = "a reproducible bundle does not say where it is: name its workdir";
+        return Err(bare(Stage::Workdir, EvidenceError::input(text)));
+    }
     let place = Place::make(asked.workdir.as_deref()).map_err(|error| bare(Stage::Workdir, error))?;
     Writer { looked, place, reproducible: asked.reproducible, fault }.write()
 }

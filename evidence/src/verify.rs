@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::image::{self, MAX_IMAGE_BYTES, Memory};
+use crate::image::{self, MAX_IMAGE_BYTES, Memory, Read};
 use crate::manifest::{AGENT, IMAGES, MANIFEST, Manifest, ManifestImage, POINTER, Status};
 use crate::parallel::{cores, in_order};
 use crate::{EvidenceError, Options};
@@ -61,8 +61,9 @@ impl Bundle {
         let shown = workdir.display();
         let folder = WorkDir::open(workdir)
             .map_err(|error| EvidenceError::input(format!("cannot open bundle {shown}: {error}")))?;
-        let (text, ..) = image::read(&folder, MANIFEST, MAX_MANIFEST, None)
-            .map_err(|error| EvidenceError::input(format!("no manifest in {shown}: {error}")))?;
+        let text = image::read(&folder, MANIFEST, MAX_MANIFEST, None)
+            .map_err(|error| EvidenceError::input(format!("no manifest in {shown}: {error}")))?
+            .bytes;
         let manifest = serde_json::from_slice(&text)
             .map_err(|error| EvidenceError::input(format!("the manifest in {shown} is damaged: {error}")))?;
         Ok(Self { folder, manifest, manifest_sha256: hex::encode(Sha256::digest(&text)) })
@@ -116,7 +117,7 @@ impl Bundle {
         if beneath.is_none_or(|name| name.is_empty() || name.contains('/') || name == "..") {
             return Err(format!("it is not in {IMAGES}/"));
         }
-        let (bytes, _, _held) =
+        let Read { bytes, held: _held, .. } =
             image::read(&self.folder, &image.path, MAX_IMAGE_BYTES, memory).map_err(|error| error.to_string())?;
         if bytes.len() as u64 != image.bytes {
             return Err(format!("it has {} bytes, and the manifest says {}", bytes.len(), image.bytes));
@@ -186,7 +187,7 @@ impl Bundle {
         let path = format!("{AGENT}/{POINTER}");
         let problem = match image::read(&self.folder, &path, MAX_MANIFEST, None) {
             Err(error) => Some(error.to_string()),
-            Ok((text, ..)) => {
+            Ok(Read { bytes: text, .. }) => {
                 let pointer: Value = serde_json::from_slice(&text).unwrap_or_default();
                 let mut evidence: Vec<&str> = self.manifest.images.iter().map(|image| &*image.path).collect();
                 evidence.sort_unstable();

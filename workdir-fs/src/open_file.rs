@@ -1,6 +1,6 @@
 //! A regular file beneath the folder, open and judged.
 
-use std::fs::{File, FileType};
+use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 
 use rustix::fd::OwnedFd;
@@ -56,6 +56,15 @@ impl OpenFile {
     #[must_use]
     pub fn version(&self) -> FileVersion {
         self.version
+    }
+
+    /// What the system says of what was opened: its mode and times, as they are now.
+    ///
+    /// # Errors
+    ///
+    /// `io_error`.
+    pub fn metadata(&self) -> Result<Metadata, FsError> {
+        snapshot::metadata(&self.file)
     }
 
     /// Reads one consistent state of the whole file into `buffer`, whose former content is dropped and whose memory is reused.

@@ -123,8 +123,11 @@ pub(crate) fn read(
 }
 
 pub(crate) fn state(file: &File) -> Result<FileVersion, FsError> {
-    let metadata = file.metadata().map_err(|cause| FsError::os("read", errno_of(&cause)))?;
-    Ok(FileVersion::of(&metadata))
+    Ok(FileVersion::of(&metadata(file)?))
+}
+
+pub(crate) fn metadata(file: &File) -> Result<Metadata, FsError> {
+    file.metadata().map_err(|cause| FsError::os("read", errno_of(&cause)))
 }
 
 fn errno_of(cause: &std::io::Error) -> Errno {

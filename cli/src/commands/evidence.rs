@@ -9,7 +9,7 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use attache_evidence::{EstimateOptions, NativeTokens, Options, RunOptions};
+use attache_evidence::{EstimateOptions, Options, RunOptions};
 
 pub(crate) use guided::{inspect, preview, read};
 pub(crate) use raw::{image, usage};
@@ -48,14 +48,8 @@ impl Session {
         asked.out_words = out_words;
         asked.agent_model = agent_model;
         asked.pricing = self.config.pricing.clone();
-        asked.native = native_tokens();
         asked
     }
-}
-
-/// What each known driver profile counts for an image.
-fn native_tokens<'a>() -> Vec<(String, NativeTokens<'a>)> {
-    Vec::new()
 }
 
 fn run_options(flags: &BundleFlags) -> RunOptions {

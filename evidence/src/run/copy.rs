@@ -32,13 +32,15 @@ impl<'a> Copier<'a> {
         let Seen { name, .. } = seen;
         let failed_with = |cause: &io::Error| failed(name, cause);
         (self.fault)(Step::Copy(index)).map_err(|cause| failed_with(&cause))?;
-        let (bytes, _, _held) = image::read(self.source, name, MAX_IMAGE_BYTES, Some(&self.memory))
+        let mut original = image::read(self.source, name, MAX_IMAGE_BYTES, Some(&self.memory))
             .map_err(|error| EvidenceError::operation(format!("image copy failed: {name}: {error}")))?;
-        if hex::encode(Sha256::digest(&bytes)) != seen.sha256 {
+        if hex::encode(Sha256::digest(&original.bytes)) != seen.sha256 {
             return Err(changed(name));
         }
         let copy_name = copy_name(index, name);
-        let mut copy = self.write(&copy_name, name, bytes).map_err(|cause| failed_with(&cause))?;
+        let mut copy = self.write(&copy_name, &original).map_err(|cause| failed_with(&cause))?;
+        // The room for them is kept: they are read once more.
+        drop(std::mem::take(&mut original.bytes));
         (self.fault)(Step::Check(index)).map_err(|cause| failed_with(&cause))?;
         check(&mut copy, seen)?;
         Ok(ManifestImage {
@@ -55,16 +57,11 @@ impl<'a> Copier<'a> {
     }
 
     /// Writes the bytes with the original's mode and time of change.
-    fn write(&self, copy_name: &str, name: &str, bytes: Vec<u8>) -> io::Result<File> {
+    fn write(&self, copy_name: &str, original: &image::Read<'_>) -> io::Result<File> {
         let mut copy = self.images.create(copy_name)?;
-        copy.write_all(&bytes)?;
-        drop(bytes);
-        if let Ok(original) = std::fs::symlink_metadata(self.source.path().join(name))
-            && original.is_file()
-        {
-            copy.set_permissions(Permissions::from_mode(original.permissions().mode() & 0o777))?;
-            copy.set_times(FileTimes::new().set_modified(original.modified()?))?;
-        }
+        copy.write_all(&original.bytes)?;
+        copy.set_permissions(Permissions::from_mode(original.metadata.permissions().mode() & 0o777))?;
+        copy.set_times(FileTimes::new().set_modified(original.metadata.modified()?))?;
         copy.sync_all()?;
         Ok(copy)
     }

@@ -143,6 +143,12 @@ fn a_bundle_that_changed_is_found_out() {
 }
 
 #[test]
+fn a_reproducible_bundle_is_made_where_it_can_be_found() {
+    let place = Place::with(&["a.png"]);
+    assert!(place.refusal("image run in --reproducible", 3).contains("name its workdir"));
+}
+
+#[test]
 fn reproducible_bundles_are_equal_byte_by_byte() {
     let place = Place::with(&["a.png", "b.jpg"]);
     let read = |out: &str| {

@@ -41,7 +41,7 @@ pub(crate) fn read(args: &ReadArgs, output: Output) -> Result<ExitCode, Failure>
     let session = Session::new(&args.input.reading);
     match session.with(|options| run(&args.input.input, &run_options(&args.bundle), options)) {
         Ok(manifest) => {
-            // Left out of a reproducible manifest, but not of what people are told.
+            // Left out of a reproducible manifest, whose folder was named then, but not of what people are told.
             let folder = manifest.workdir.as_ref().map(PathBuf::from);
             let folder = folder.or_else(|| args.bundle.workdir.as_ref().map(PathBuf::from)).unwrap_or_default();
             done(&manifest, output, || story(&manifest, &folder))
