@@ -171,15 +171,6 @@ impl Serialize for Note {
 }
 
 impl TraceEntry {
-    /// The name of the blob, if the attachment was accepted.
-    #[must_use]
-    pub fn sha256(&self) -> Option<&str> {
-        match self {
-            Self::Accepted { sha256, .. } => Some(sha256),
-            Self::Refused { .. } => None,
-        }
-    }
-
     /// The entry of an attachment, which is also emitted as an event.
     pub(crate) fn new(path: &str, declared: Option<&str>, outcome: &Result<Taken, Refusal>) -> Self {
         let path = clean(path);

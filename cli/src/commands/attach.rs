@@ -36,13 +36,14 @@ pub(crate) async fn run(args: AttachArgs, output: Output) -> Result<ExitCode, Fa
     let options = args.conversation.options("attach").with_intake(settings.intake());
     let mut conversation = Conversation::open(&args.conversation.dir, options).await?;
 
-    let accepted = Turn::new(settings).accept(&work, conversation.store().as_ref(), &asked.result.attachments).await;
+    let mut accepted =
+        Turn::new(settings).accept(&work, conversation.store().as_ref(), &asked.result.attachments).await;
     let call_id = args.call_id.clone().unwrap_or_else(|| format!("call_{}", conversation.len()));
-    let mut message =
-        tool_message(&call_id, args.tool.as_deref().unwrap_or_default(), &asked.result.text, &accepted, settings);
-    if let Some(images) = &asked.evidence {
-        evidence::label(&mut message, images, &accepted)?;
-    }
+    let tool = args.tool.as_deref().unwrap_or_default();
+    let message = match &asked.evidence {
+        Some(images) => evidence::message(&call_id, tool, &asked, images, &mut accepted)?,
+        None => tool_message(&call_id, tool, &asked.result.text, &accepted, settings),
+    };
     conversation.append(&message).await?;
 
     let notes: Vec<&str> = accepted.notes.iter().map(|note| note.as_str()).collect();
@@ -130,7 +131,7 @@ fn attachment(entry: &str) -> Attachment {
 
 fn text(accepted: &Accepted) -> String {
     let refused = accepted.refusals().count();
-    let mut text = format!("{} attached, {refused} refused\n", accepted.blocks.len());
+    let mut text = format!("{} attached, {refused} refused\n", accepted.trace.len() - refused);
     for note in &accepted.notes {
         text.push_str(note);
         text.push('\n');

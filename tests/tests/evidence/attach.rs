@@ -46,7 +46,24 @@ fn a_bundle_is_attached_whole_unless_a_limit_is_asked_for() {
     let some = place.json("attach --json -c ctx --evidence bundle --max-per-turn 2");
     assert_eq!(texts(&some)[1..], ["[image 1]", "IMAGE", "[image 2]", "IMAGE"]);
     assert_eq!(some["notes"].as_array().unwrap().len(), 5);
-    assert!(texts(&some)[0].contains("turn_limit"), "{some}");
+    assert!(texts(&some)[0].contains("[image 7] was not attached (turn_limit)"), "{some}");
+    assert!(!some["message"].to_string().contains(".png"), "{some}");
+}
+
+#[test]
+fn of_a_partial_bundle_the_model_is_told_that_it_is() {
+    let place = bundle();
+    let path = place.at("bundle/manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    manifest["status"] = json!("partial");
+    manifest["images"].as_array_mut().unwrap().pop();
+    manifest["item_count"] = json!(2);
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    std::fs::remove_dir_all(place.at("bundle/.agent")).unwrap();
+    let document = place.json("attach --json -c ctx --evidence bundle");
+    let found = texts(&document);
+    assert!(found[0].contains("The bundle is partial"), "{document}");
+    assert_eq!(found[1..], ["[image 1]", "IMAGE", "[image 2]", "IMAGE"]);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use attache_evidence::{Bundle, ManifestImage, Options};
+use attache_evidence::{Bundle, ManifestImage, Options, Status};
 use attache_runtime::conversation::text_block;
-use attache_runtime::{Accepted, Attachment};
+use attache_runtime::{Accepted, Attachment, TraceEntry, tool_message};
 use serde_json::Value;
 
 use super::{Asked, ToolResult, settings};
@@ -27,7 +27,10 @@ pub(super) fn read(folder: &Path, args: &AttachArgs) -> Result<Asked, Failure> {
     }
     let images = bundle.manifest().images.clone();
     let attachments = images.iter().map(|image| Attachment::by_bytes(&image.path)).collect();
-    let text = if args.text.is_empty() { INSTRUCTION.to_owned() } else { args.text.clone() };
+    let mut text = if args.text.is_empty() { INSTRUCTION.to_owned() } else { args.text.clone() };
+    if verified.status == Status::Partial {
+        text.push_str("\nThe bundle is partial: its making was interrupted, and images are missing from its end.");
+    }
     Ok(Asked {
         settings: settings(args, Some(images.len()))?,
         result: ToolResult { text, attachments },
@@ -36,24 +39,35 @@ pub(super) fn read(folder: &Path, args: &AttachArgs) -> Result<Asked, Failure> {
     })
 }
 
-/// Puts its label before each image of the message.
-pub(super) fn label(message: &mut Value, images: &[ManifestImage], accepted: &Accepted) -> Result<(), Failure> {
-    let mut blocks = accepted.blocks.iter();
+/// The result: the text, a line for each image that was refused, and the others, each after its label. Notes would name files.
+pub(super) fn message(
+    call_id: &str,
+    tool: &str,
+    asked: &Asked,
+    images: &[ManifestImage],
+    accepted: &mut Accepted,
+) -> Result<Value, Failure> {
+    let mut text = asked.result.text.clone();
     let mut labelled = Vec::new();
+    let mut blocks = std::mem::take(&mut accepted.blocks).into_iter();
     for (image, trace) in images.iter().zip(&accepted.trace) {
-        let found = trace.sha256();
-        if found.is_some_and(|found| found != image.sha256) {
-            let text = format!("\"{}\" changed while it was attached", image.path);
-            return Err(Failure::input("bundle_not_usable", text));
-        }
-        if let (Some(_), Some(block)) = (found, blocks.next()) {
-            labelled.push(text_block(format!("[image {}]", image.index)));
-            labelled.push(block.clone());
+        match trace {
+            TraceEntry::Accepted { sha256, .. } if *sha256 != image.sha256 => {
+                let text = format!("\"{}\" changed while it was attached", image.path);
+                return Err(Failure::input("bundle_not_usable", text));
+            }
+            TraceEntry::Accepted { .. } => {
+                labelled.push(text_block(format!("[image {}]", image.index)));
+                labelled.extend(blocks.next());
+            }
+            TraceEntry::Refused { refused, .. } => {
+                text.push_str(&format!("\n[image {}] was not attached ({refused})", image.index));
+            }
         }
     }
-    if let Some(content) = message["content"].as_array_mut() {
-        content.retain(|block| block["type"] != "image");
-        content.extend(labelled);
-    }
-    Ok(())
+    accepted.blocks = labelled;
+    let notes = std::mem::take(&mut accepted.notes);
+    let message = tool_message(call_id, tool, &text, accepted, &asked.settings);
+    accepted.notes = notes;
+    Ok(message)
 }
