@@ -1,6 +1,6 @@
 //! The file tools as a server of the Model Context Protocol.
 
-mod library;
+mod gallery;
 mod schema;
 
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ use rmcp::service::{MaybeSendFuture, RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::sync::RwLock;
 
-use self::library::Library;
+use self::gallery::Gallery;
 use self::schema::{annotations, output_schema};
 use crate::accepted::Accepted;
 use crate::driver::{Modality, ModelInfo};
@@ -72,7 +72,7 @@ struct Inner {
     _set: ToolSet,
     tools: FileTools,
     session: FileSession,
-    library: Library,
+    gallery: Gallery,
     options: McpOptions,
     /// Held alone by calls that change something, shared by the others.
     turn: RwLock<()>,
@@ -84,18 +84,18 @@ impl McpServer {
     pub fn new(files: Arc<dyn FileSystem>, options: McpOptions) -> Self {
         let modalities = if options.no_images { vec![Modality::Text] } else { vec![Modality::Text, Modality::Image] };
         let model = ModelInfo { id: CLIENT_MODEL.to_owned(), input_modalities: Some(modalities) };
-        let library = match &options.conversation {
-            Some(dir) => Library::of_conversation(dir.clone()),
-            None => Library::in_memory(MemoryStore::new(), MAX_KEPT_BYTES),
+        let gallery = match &options.conversation {
+            Some(dir) => Gallery::of_conversation(dir.clone()),
+            None => Gallery::in_memory(MemoryStore::new(), MAX_KEPT_BYTES),
         };
         let tool_options = FileToolOptions::default().with_settings(options.settings.clone()).with_model(model);
         let set = ToolSet::new(files, tool_options);
-        set.mount(library.store());
+        set.mount(gallery.store());
         Self(Arc::new(Inner {
             tools: set.tools(),
             _set: set,
             session: FileSession::new(),
-            library,
+            gallery,
             options,
             turn: RwLock::new(()),
         }))
@@ -144,7 +144,7 @@ impl McpServer {
         }
         let Some(dir) = &self.0.options.conversation else {
             for image in &output.images {
-                self.0.library.remember(image.block()).await;
+                self.0.gallery.remember(image.block()).await;
             }
             return Ok(());
         };
@@ -165,14 +165,13 @@ impl McpServer {
     async fn answer(&self, output: ToolOutput) -> CallToolResult {
         let mut blocks = vec![text_block(&output.text)];
         blocks.extend(output.images.iter().map(|image| image.block().clone()));
-        let content = mcp::to_content(&blocks, self.0.library.store().as_ref()).await;
-        let content = content.into_iter().filter_map(|block| serde_json::from_value::<ContentBlock>(block).ok());
-        let is_error = output.is_error == Some(true);
-        let mut result = if is_error {
-            CallToolResult::error(content.collect())
-        } else {
-            CallToolResult::success(content.collect())
+        let content = mcp::to_content(&blocks, self.0.gallery.store().as_ref()).await;
+        let block = |block| {
+            serde_json::from_value::<ContentBlock>(block).expect("what is made for the protocol is of its form")
         };
+        let content: Vec<_> = content.into_iter().map(block).collect();
+        let is_error = output.is_error == Some(true);
+        let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
         result.structured_content = output.structured;
         result
     }
@@ -230,9 +229,9 @@ impl ServerHandler for McpServer {
                 known.map_err(|_| ErrorData::invalid_params(Cow::from(format!("unknown cursor \"{cursor}\"")), None))?
             }
         };
-        let all = self.0.library.list().await.map_err(|error| internal(&error))?;
+        let all = self.0.gallery.list().await.map_err(|error| internal(&error))?;
         let mut result = ListResourcesResult::with_all_items(
-            all.iter().skip(from).take(PAGE).map(library::Listed::to_resource).collect(),
+            all.iter().skip(from).take(PAGE).map(gallery::Listed::to_resource).collect(),
         );
         result.next_cursor = (all.len() > from.saturating_add(PAGE)).then(|| (from + PAGE).to_string());
         Ok(result)
@@ -243,11 +242,11 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let found = self.0.library.find(&request.uri).await.map_err(|error| internal(&error))?;
+        let found = self.0.gallery.find(&request.uri).await.map_err(|error| internal(&error))?;
         let unknown =
             || ErrorData::resource_not_found(Cow::from(format!("there is no resource \"{}\"", request.uri)), None);
         let listed = found.ok_or_else(unknown)?;
-        let content = mcp::to_content(&[listed.block()], self.0.library.store().as_ref()).await;
+        let content = mcp::to_content(&[listed.block()], self.0.gallery.store().as_ref()).await;
         let data = content.first().and_then(|block| block["data"].as_str());
         let gone = || ErrorData::internal_error("the image is missing from the store, or damaged", None);
         let contents = ResourceContents::blob(data.ok_or_else(gone)?, request.uri);

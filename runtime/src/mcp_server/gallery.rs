@@ -49,7 +49,7 @@ impl Listed {
 
 /// Where the images are, and which there are.
 #[derive(Debug)]
-pub(super) struct Library {
+pub(super) struct Gallery {
     store: Arc<dyn BlobStore>,
     from: From,
 }
@@ -62,7 +62,7 @@ enum From {
     Memory { latest: Mutex<VecDeque<Listed>>, max_bytes: u64 },
 }
 
-impl Library {
+impl Gallery {
     pub(super) fn of_conversation(dir: PathBuf) -> Self {
         let store = Arc::new(LocalStore::builder(dir.join(BLOBS_NAME)).build());
         Self { store, from: From::Conversation(dir) }
