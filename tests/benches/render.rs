@@ -24,6 +24,10 @@ fn main() {
         Some([what, dir]) if what == "peak" => print_peak(Path::new(dir)),
         Some([what, dir]) if what == "plain-peak" => print_plain_peak(Path::new(dir)),
         Some([what, cores]) if what == "large" => limited(cores, large_body),
+        Some([what]) if what == "small-behind-large" => {
+            large_body("all cores, before the small one in this process");
+            small_body("all cores, behind the large one in this process");
+        }
         Some([what, cores]) if what == "small" => limited(cores, small_body),
         Some(other) => panic!("no such child: {other:?}"),
     }
@@ -36,6 +40,7 @@ fn bench() {
         child::printing(&["large", cores.name()]);
         child::printing(&["small", cores.name()]);
     }
+    child::printing(&["small-behind-large"]);
     heading("render: how the cost grows");
     growth();
 }
