@@ -116,6 +116,7 @@
 //!
 //! # Features
 //!
+//! - `e2b`: `workdir_fs::E2bFs`, the files of a remote sandbox. Brings an HTTP client and TLS.
 //! - `mcp`: [`McpServer`](https://docs.rs/attache-runtime), the file tools as a server of the Model Context Protocol.
 //! - `replay`: quotes of the request in a [`Script`]. Without it no regex crate is built.
 //! - `prepare` (default): decoders, for the level `decode` of [`Verify`]. Without it no decoder crate is built.

@@ -22,9 +22,12 @@ use crate::target::{Info, Target, Version};
 
 pub use changes::{conditions_hold, content_is_published_whole, modes_and_folders, one_of_two_writers_wins};
 pub use edits::{edits_are_guarded, edits_are_refused, only_touched_lines_change};
-pub use reads::{keys_are_stable, listings, looks, reads_are_bounded, reads_are_cancelled, texts, versions_tell};
+pub use reads::{
+    keys_are_stable, listings, looks, reads_are_bounded, reads_are_cancelled, texts, versions_tell,
+    versions_tell_what_hides,
+};
 
-/// Every function of this module.
+/// Every function of this module that every provider must pass.
 pub async fn all(fs: &dyn FileSystem, root: &Path) {
     keys_are_stable(fs, root).await;
     looks(fs, root).await;

@@ -26,7 +26,8 @@ pub trait FileSystem: Send + Sync + Debug {
     ///
     /// # Errors
     ///
-    /// `FS_NOT_FOUND` for a blank path, `FS_OUTSIDE_ROOT` for one that leads outside, `FS_IO_ERROR` for links in a circle.
+    /// `FS_NOT_FOUND` for a blank path, `FS_OUTSIDE_ROOT` for one that leads outside, `FS_IO_ERROR` for links in a circle,
+    /// which a place far away may tell only when something is done there.
     async fn resolve(&self, path: &str, cwd: Option<&str>) -> Result<Target, FileError>;
 
     /// What stands at `target`. A single look, and no content is read.

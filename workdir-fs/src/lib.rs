@@ -73,6 +73,8 @@ mod cancel;
 mod change;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+#[cfg(feature = "e2b")]
+mod e2b;
 mod edit;
 mod entries;
 mod error;
@@ -85,6 +87,7 @@ mod quote;
 mod rel_path;
 mod similar;
 mod snapshot;
+mod spelling;
 mod target;
 mod text;
 mod text_stream;
@@ -93,6 +96,8 @@ mod work_dir;
 
 pub use cancel::Cancel;
 pub use change::{Edit, Operation, WriteIntent, Written};
+#[cfg(feature = "e2b")]
+pub use e2b::{E2bFs, E2bOptions, E2bOptionsError};
 pub use entries::{Entry, EntryKind};
 pub use error::{FsError, FsErrorKind, OpenRootError};
 pub use file_error::{FileError, FileErrorKind};

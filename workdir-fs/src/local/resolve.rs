@@ -1,13 +1,12 @@
 //! From what was asked for to a key.
 
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, readlinkat, statat};
 use rustix::io::Errno;
 
-use crate::file_error::{Doing, FileError, FileErrorKind};
-use crate::quote;
+use crate::file_error::FileError;
+use crate::spelling;
 use crate::target::Target;
 use crate::work_dir::WorkDir;
 
@@ -17,47 +16,18 @@ const MAX_LINKS: u32 = 40;
 /// How often a path is followed that changes meanwhile.
 const MAX_TRIES: u32 = 16;
 
-/// The path beneath the folder that `path` spells, without a look at the disk: components joined by `/`, no `.`, no
-/// `..`, and nothing at all for the folder itself.
+/// What `path` spells, without a look at the disk.
 pub(super) fn tidy(work: &WorkDir, path: &str, cwd: Option<&str>) -> Result<String, FileError> {
-    if path.trim().is_empty() {
-        return Err(FileError::blank_path());
-    }
-    let shown = quote::plain(path).unwrap_or_else(|| path.to_owned());
-    if path.contains('\0') {
-        let why = "no file has a NUL character in its name";
-        return Err(FileError::cannot(FileErrorKind::NotFound, Doing::Resolve, &shown, why));
-    }
-    // Relative ones start at the canonical form, since a `..` in the given one cannot be taken back lexically.
-    let spelled = work.canonical_path().join(cwd.unwrap_or_default()).join(path);
-    lexical(&spelled)
-        .and_then(|spelled| beneath(work, &spelled))
-        .ok_or_else(|| FileError::outside_root(Doing::Resolve, &shown))
+    spelling::tidy(roots(work), path, cwd)
+}
+
+/// The folder's names: relative paths start at the canonical one, since a `..` in the given one cannot be taken back lexically.
+fn roots(work: &WorkDir) -> [&Path; 2] {
+    [work.canonical_path(), work.path()]
 }
 
 pub(super) fn target(key: &str, asked: &str) -> Target {
     Target::new(key, if asked.is_empty() { "." } else { asked })
-}
-
-/// What is left of an absolute path below the folder, as it was given or in its canonical form.
-fn beneath(work: &WorkDir, absolute: &Path) -> Option<String> {
-    let roots = [work.canonical_path(), work.path()];
-    let rest = roots.into_iter().find_map(|root| absolute.strip_prefix(root).ok())?;
-    let names: Option<Vec<&str>> = rest.components().map(|name| name.as_os_str().to_str()).collect();
-    Some(names?.join("/"))
-}
-
-/// Takes `.` and `..` out of an absolute path. `None` if it has more `..` than names before them.
-fn lexical(path: &Path) -> Option<PathBuf> {
-    let mut names: Vec<OsString> = Vec::new();
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => names.push(name.to_owned()),
-            Component::ParentDir => drop(names.pop()?),
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    Some(Path::new("/").join(names.iter().collect::<PathBuf>()))
 }
 
 /// The path beneath the folder to which `asked` leads, with every link in it followed.
@@ -150,7 +120,7 @@ impl Walk<'_> {
             return Err(Errno::LOOP);
         }
         if to.starts_with('/') {
-            let rest = beneath(self.work, Path::new(to)).ok_or(Errno::XDEV)?;
+            let rest = spelling::beneath(roots(self.work), Path::new(to)).ok_or(Errno::XDEV)?;
             self.done.clear();
             self.left.extend(split(&rest));
         } else {

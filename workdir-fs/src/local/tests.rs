@@ -115,6 +115,7 @@ async fn conforms() {
     for walk in [Walk::Auto, Walk::Handles] {
         let tree = Tree::new();
         conformance::all(&tree.walked_by(walk), &tree.root).await;
+        conformance::versions_tell_what_hides(&tree.walked_by(walk), &tree.root).await;
     }
 }
 
