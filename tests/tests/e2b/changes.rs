@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use attache_workdir_fs::{Edit, FileError, FileSystem as _, Operation, WriteIntent, Written};
+use axum::response::IntoResponse as _;
 
 use crate::server::{Sandbox, mode};
 
@@ -121,6 +122,31 @@ async fn a_private_file_is_private_and_its_name_is_nowhere() {
         assert_eq!(sandbox.get("a"), before);
         _ = fs::remove_dir(sandbox.root.join("dir"));
         assert_eq!(sandbox.names(), listed, "{step} leaves nothing");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_on_its_way_does_not_turn_success_into_failure() {
+    let staged = |sandbox: &Sandbox| {
+        let names = sandbox.names();
+        sandbox.root.join(names.iter().find(|name| name.starts_with('.')).expect("a private file"))
+    };
+    for (request, is_there) in [("Start /bin/sh -c ln ", false), ("Move", true)] {
+        let sandbox = Sandbox::start().await;
+        if is_there {
+            sandbox.put("a", "theirs");
+        }
+        sandbox.instead(request, move |sandbox| {
+            if is_there {
+                fs::rename(staged(sandbox), sandbox.root.join("a")).unwrap();
+            } else {
+                fs::hard_link(staged(sandbox), sandbox.root.join("a")).unwrap();
+            }
+            Some((axum::http::StatusCode::BAD_GATEWAY, "").into_response())
+        });
+        let intent = if is_there { WriteIntent::Unconditional } else { WriteIntent::CreateIfAbsent };
+        write(&sandbox, "a", "ours", &intent).await.unwrap();
+        assert_eq!((sandbox.get("a"), sandbox.names()), ("ours".to_owned(), vec!["a".to_owned()]));
     }
 }
 

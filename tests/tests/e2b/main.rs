@@ -3,6 +3,7 @@
 
 mod changes;
 mod faults;
+mod mcp;
 mod reads;
 mod server;
 mod tools;

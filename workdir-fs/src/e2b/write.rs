@@ -213,19 +213,27 @@ async fn publish_as(
     instead: Instead<'_>,
 ) -> Result<(Version, bool), Failure> {
     let version = stage(sandbox, staged, bytes, instead).await?;
-    if matches!(instead, Instead::Nothing) {
-        return match sandbox.wire.run("/bin/sh", &["-c", PUBLISH, "sh", staged, path, folder]).await {
-            Ok(_) => Ok((version, true)),
-            // Its words differ between systems; whether something is there does not.
-            Err(failure) => Err(if sandbox.look_at(key).await?.is_some() { Failure::Again } else { failure }),
-        };
-    }
-    if !instead.holds(sandbox.look_at(key).await?.as_ref()) {
+    let is_new = matches!(instead, Instead::Nothing);
+    let published = if is_new {
+        sandbox.wire.run("/bin/sh", &["-c", PUBLISH, "sh", staged, path, folder]).await.map(|_| ())
+    } else if instead.holds(sandbox.look_at(key).await?.as_ref()) {
+        sandbox.wire.rename(staged, path).await
+    } else {
         return Err(Failure::Again);
+    };
+    let is_told = published.is_ok();
+    if let Err(failure) = published {
+        // The words of a command differ between systems, and an answer may be lost on its way; what is there tells.
+        match sandbox.look_at(key).await?.map(|found| found.version()) {
+            Some(found) if found.as_ref() == Some(&version) => {}
+            Some(_) if is_new => return Err(Failure::Again),
+            _ => return Err(failure),
+        }
     }
-    sandbox.wire.rename(staged, path).await?;
-    sandbox.wire.run("sync", &["--", folder]).await?;
-    Ok((version, true))
+    if !(is_new && is_told) {
+        sandbox.wire.run("sync", &["--", folder]).await?;
+    }
+    Ok((version, is_told))
 }
 
 /// Makes the private file: nobody else's from its first byte on, and with the permissions of what it takes the place of at its last.
