@@ -138,6 +138,7 @@ mod limits;
 #[cfg(feature = "mcp")]
 mod mcp_server;
 mod message;
+pub mod profile;
 mod protocol;
 mod raw_part;
 mod replay;
@@ -156,6 +157,7 @@ pub use limits::{LimitError, Limits, LimitsBuilder};
 #[cfg(feature = "mcp")]
 pub use mcp_server::{McpOptions, McpServer};
 pub use message::{tool_message, tool_message_with_status};
+pub use profile::{Profile, ProfileError, Profiles, TokenEstimate};
 pub use protocol::{Part, Taken, a2a, acp, mcp};
 pub use raw_part::{RawPart, accept_data_url, accept_raw_part};
 pub use replay::{Recorded, Script, ScriptEntry, ScriptError, ScriptedDriver};
