@@ -104,7 +104,10 @@ async fn a_sandbox_that_is_not_there_is_said_to_be() {
     let fs = E2bFs::new(&sandbox.options().with_base_url(format!("http://{free}"))).unwrap();
     let message = "the sandbox cannot be reached";
     let target = Target::new("a", "a");
-    assert!(fs.stat(&target).await.unwrap_err().to_string().ends_with(message));
+    let error = fs.stat(&target).await.unwrap_err();
+    assert!(error.to_string().ends_with(message));
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("refused") && !cause.contains("127.0.0.1/"), "{cause}");
     let error = fs.write_text(&target, "x", &WriteIntent::Unconditional).await.unwrap_err();
     assert_eq!((error.code(), error.to_string()), ("FS_IO_ERROR", format!("cannot write \"a\": {message}")));
 }
@@ -117,4 +120,11 @@ fn without_a_runtime_there_is_an_error_and_no_panic() {
     let target = Target::new("a", "a");
     let error = futures_util::FutureExt::now_or_never(fs.stat(&target)).unwrap().unwrap_err();
     assert_eq!(error.to_string(), "cannot read \"a\": requests to a sandbox need a tokio runtime");
+}
+
+#[test]
+fn the_usual_address_is_reached_over_tls() {
+    // Nothing is asked; that the library has what it takes shows when it is set up.
+    let fs = E2bFs::new(&attache_workdir_fs::E2bOptions::new("abc123")).unwrap();
+    assert!(format!("{fs:?}").contains("49983-abc123.e2b.app"), "{fs:?}");
 }

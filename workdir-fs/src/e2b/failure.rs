@@ -1,6 +1,7 @@
 //! Why a request to a sandbox came to nothing, and what that is in the words of the seam.
 
-use std::io;
+use std::error::Error;
+use std::{io, iter};
 
 use reqwest::StatusCode;
 use serde::Deserialize;
@@ -38,7 +39,11 @@ impl Failure {
     pub(super) fn connection(error: reqwest::Error) -> Self {
         let why =
             if error.is_connect() { "the sandbox cannot be reached" } else { "the connection to the sandbox broke" };
-        Self::Other { why: why.to_owned(), said: error.without_url().to_string() }
+        let error = error.without_url();
+        // What it says of itself is general; the reason, a certificate for one, is in what caused it.
+        let chain = iter::successors(Some(&error as &dyn Error), |&error| error.source());
+        let said: Vec<String> = chain.map(ToString::to_string).collect();
+        Self::Other { why: why.to_owned(), said: said.join(": ") }
     }
 
     /// An answer that is none of success.
