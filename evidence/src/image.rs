@@ -63,6 +63,11 @@ impl Memory {
         // What is over the budget is not decoded at all.
         self.pixels.enter(if pixels > max_pixels { 0 } else { pixels.saturating_mul(each) })
     }
+
+    /// Room for all pixels of a picture at once, in the form that takes the most.
+    pub(crate) fn for_picture(&self, pixels: u64) -> Held<'_> {
+        self.pixels.enter(pixels.saturating_mul(16))
+    }
 }
 
 /// What one look at an image found out.

@@ -35,12 +35,14 @@ mod manifest;
 mod options;
 mod order;
 mod parallel;
+mod place;
 mod probe;
 mod redact;
 mod run;
 mod select;
 mod sidecar;
 mod verify;
+mod view;
 
 pub use attache_media::DEFAULT_MAX_PIXELS;
 pub use error::{ErrorKind, EvidenceError};
@@ -52,9 +54,10 @@ pub use options::Options;
 pub use order::{OrderKey, natural_cmp};
 pub use probe::{Image, Kind, MAX_ITEMS, Probe, probe};
 pub use redact::redact;
-pub use run::{RunFailure, RunOptions, run};
+pub use run::{RunFailure, RunOptions, Viewed, run, run_with_view};
 pub use select::Skipped;
 pub use sidecar::{
     Claims, Measured, Provenance, SIDECAR_MAX_BYTES, SIDECAR_SUFFIX, SidecarError, validate as validate_sidecar,
 };
 pub use verify::{Bundle, Difference, Verified, verify};
+pub use view::Shrink;

@@ -9,6 +9,8 @@ use crate::select::Skipped;
 
 /// The manifest's name in the bundle.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// The name of the page for people, which is no part of the evidence.
+pub(crate) const VIEW: &str = "view.html";
 /// The folder of the copies.
 pub(crate) const IMAGES: &str = "images";
 /// The folder and the file that say which read was the last to succeed.
@@ -31,14 +33,16 @@ pub enum Stage {
     Manifest,
     /// Writing the pointer to it.
     Recovery,
+    /// Making the page for people, where one is asked for.
+    View,
 }
 
 impl Stage {
     /// The stages before this one.
     #[must_use]
     pub fn before(self) -> Vec<Stage> {
-        use Stage::{Copy, Manifest, Probe, Recovery, Validate, Workdir};
-        [Probe, Validate, Workdir, Copy, Manifest, Recovery].into_iter().filter(|stage| *stage < self).collect()
+        use Stage::{Copy, Manifest, Probe, Recovery, Validate, View, Workdir};
+        [Probe, Validate, Workdir, Copy, Manifest, Recovery, View].into_iter().filter(|stage| *stage < self).collect()
     }
 }
 

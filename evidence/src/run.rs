@@ -5,10 +5,10 @@
 //!   images/001-slide1.png …    durable and checked before the manifest names them
 //!   manifest.json              published whole, and never in place of another
 //!   .agent/latest-read.json    the manifest's hash, only where it is complete
+//!   view.html                  last and only where it is asked for: the same for people
 //! ```
 
 mod copy;
-mod place;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,13 +17,14 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::image::Warning;
-use crate::manifest::{AGENT, MANIFEST, Manifest, ManifestImage, POINTER, Stage, Status, content_trust, to_text};
+use crate::manifest::{AGENT, MANIFEST, Manifest, ManifestImage, POINTER, Stage, Status, VIEW, content_trust, to_text};
 use crate::parallel::{cores, in_order};
+use crate::place::Place;
 use crate::probe::Looked;
+use crate::view::{self, Shrink};
 use crate::{ErrorKind, EvidenceError, Options};
 
 use copy::Copier;
-use place::Place;
 
 /// What is asked for besides the input.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +50,20 @@ pub struct RunFailure {
     pub manifest_written: bool,
     /// What can be used of it.
     pub data: Option<Manifest>,
+    /// The page of what can be used, where one was asked for and made.
+    pub view: Option<PathBuf>,
     /// What a reader should know.
     pub warnings: Vec<Warning>,
+}
+
+/// A bundle that has a page.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Viewed {
+    /// What the bundle holds.
+    pub manifest: Manifest,
+    /// The page, `view.html` beside the manifest.
+    pub view: PathBuf,
 }
 
 /// Looks at `input` as [`probe`](crate::probe()) does and makes a bundle of it.
@@ -61,7 +74,24 @@ pub struct RunFailure {
 /// # Errors
 /// [`RunFailure`] says at which stage it ended and what can be used. The originals are never touched.
 pub fn run(input: &Path, asked: &RunOptions, options: &Options<'_>) -> Result<Manifest, Box<RunFailure>> {
-    run_with(input, asked, options, &|_| Ok(()))
+    run_with(input, asked, options, None, &|_| Ok(())).map(|(manifest, _)| manifest)
+}
+
+/// Does what [`run()`] does, then makes a page of the bundle for people: one HTML file that holds small pictures of the images and says
+/// what was measured, what is only claimed and what is missing. It runs no script, loads nothing and names no absolute path.
+///
+/// A partial bundle gets one too, which says that it is partial. The page is no part of the evidence.
+///
+/// # Errors
+/// Those of [`run()`]. If only the page fails, the stage is [`Stage::View`] and the bundle is complete.
+pub fn run_with_view(
+    input: &Path,
+    asked: &RunOptions,
+    options: &Options<'_>,
+    shrink: Shrink<'_>,
+) -> Result<Viewed, Box<RunFailure>> {
+    let (manifest, view) = run_with(input, asked, options, Some(shrink), &|_| Ok(()))?;
+    Ok(Viewed { manifest, view: view.unwrap_or_default() })
 }
 
 /// A point at which tests let something go wrong.
@@ -77,6 +107,8 @@ pub(crate) enum Step {
     PartialManifest,
     /// Before the pointer is written.
     Recovery,
+    /// Before the page is written.
+    View,
 }
 
 pub(crate) type Fault<'a> = &'a (dyn Fn(Step) -> std::io::Result<()> + Sync);
@@ -85,8 +117,9 @@ pub(crate) fn run_with(
     input: &Path,
     asked: &RunOptions,
     options: &Options<'_>,
+    shrink: Option<Shrink<'_>>,
     fault: Fault<'_>,
-) -> Result<Manifest, Box<RunFailure>> {
+) -> Result<(Manifest, Option<PathBuf>), Box<RunFailure>> {
     let looked = Looked::at(input, options).map_err(|error| bare(Stage::Probe, error))?;
     let looked = looked.within_limit().map_err(|error| bare(Stage::Validate, error))?;
     if asked.reproducible && asked.workdir.is_none() {
@@ -94,7 +127,7 @@ pub(crate) fn run_with(
         return Err(bare(Stage::Workdir, EvidenceError::input(text)));
     }
     let place = Place::make(asked.workdir.as_deref()).map_err(|error| bare(Stage::Workdir, error))?;
-    Writer { looked, place, reproducible: asked.reproducible, fault }.write()
+    Writer { looked, place, reproducible: asked.reproducible, shrink, fault }.write()
 }
 
 /// A failure that leaves nothing to use.
@@ -105,6 +138,7 @@ fn bare(stage: Stage, error: EvidenceError) -> Box<RunFailure> {
         stages_completed: stage.before(),
         manifest_written: false,
         data: None,
+        view: None,
         warnings: Vec::new(),
     })
 }
@@ -113,11 +147,12 @@ struct Writer<'a> {
     looked: Looked,
     place: Place,
     reproducible: bool,
+    shrink: Option<Shrink<'a>>,
     fault: Fault<'a>,
 }
 
 impl Writer<'_> {
-    fn write(&self) -> Result<Manifest, Box<RunFailure>> {
+    fn write(&self) -> Result<(Manifest, Option<PathBuf>), Box<RunFailure>> {
         let (images, failure) = self.copy();
         if let Some(error) = failure {
             return Err(self.partial(Stage::Copy, images, error));
@@ -135,7 +170,27 @@ impl Writer<'_> {
             failure.data = Some(manifest);
             return Err(failure);
         }
-        Ok(manifest)
+        match self.view(&manifest, &text) {
+            Ok(view) => Ok((manifest, view)),
+            Err(error) => {
+                let mut failure = bare(Stage::View, error);
+                failure.manifest_written = true;
+                failure.warnings = manifest.warnings.clone();
+                failure.data = Some(manifest);
+                Err(failure)
+            }
+        }
+    }
+
+    /// The page, if it is asked for.
+    fn view(&self, manifest: &Manifest, text: &[u8]) -> Result<Option<PathBuf>, EvidenceError> {
+        let Some(shrink) = self.shrink else { return Ok(None) };
+        let failed = |cause: std::io::Error| {
+            EvidenceError::operation(format!("view write failed: {}", crate::input::words(&cause)))
+        };
+        let page = view::page(&self.place.reader().map_err(failed)?, manifest, text, shrink)?;
+        (self.fault)(Step::View).and_then(|()| self.place.publish(VIEW, page.as_bytes())).map_err(failed)?;
+        Ok(Some(self.place.path.join(VIEW)))
     }
 
     /// The images that are in the bundle, up to the first that failed.
@@ -193,7 +248,14 @@ impl Writer<'_> {
         manifest.failed_stage = Some(stage);
         manifest.warnings.push(incomplete(stage));
         match self.publish(Step::PartialManifest, &manifest) {
-            Ok(_) => failure.manifest_written = true,
+            Ok(text) => {
+                failure.manifest_written = true;
+                match self.view(&manifest, &text) {
+                    Ok(view) => failure.view = view,
+                    // What ended the read matters more.
+                    Err(error) => manifest.warnings.push(Warning::new("view_unavailable", error.to_string())),
+                }
+            }
             Err(error) => manifest.warnings.push(Warning::new("partial_manifest_unavailable", error.to_string())),
         }
         failure.warnings = manifest.warnings.clone();

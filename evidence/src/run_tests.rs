@@ -25,7 +25,7 @@ impl Case {
 
     fn run(&self, fault: Fault<'_>) -> Result<Manifest, Box<RunFailure>> {
         let asked = RunOptions { workdir: Some(self.at("out")), reproducible: false };
-        run_with(&self.at("in"), &asked, &Options::default(), fault)
+        run_with(&self.at("in"), &asked, &Options::default(), None, fault).map(|(manifest, _)| manifest)
     }
 
     fn copies(&self) -> Vec<String> {

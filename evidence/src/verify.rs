@@ -80,10 +80,12 @@ impl Bundle {
     /// # Errors
     /// If they are not, or cannot be read.
     pub fn image(&self, image: &ManifestImage) -> Result<Vec<u8>, EvidenceError> {
-        self.read(image, None).map_err(|problem| EvidenceError::input(format!("{}: {problem}", image.path)))
+        read_copy(&self.folder, image, None)
+            .map_err(|problem| EvidenceError::input(format!("{}: {problem}", image.path)))
     }
 
-    /// Hashes and decodes every image again, and compares everything that the bundle says of itself.
+    /// Hashes and decodes every image again, and compares everything that the bundle says of itself. A page beside the manifest is no
+    /// part of the evidence and is not looked at.
     #[must_use]
     pub fn verify(&self, options: &Options<'_>) -> Verified {
         let manifest = &self.manifest;
@@ -112,25 +114,8 @@ impl Bundle {
         }
     }
 
-    fn read(&self, image: &ManifestImage, memory: Option<&Memory>) -> Result<Vec<u8>, String> {
-        let beneath = image.path.strip_prefix(IMAGES).and_then(|rest| rest.strip_prefix('/'));
-        if beneath.is_none_or(|name| name.is_empty() || name.contains('/') || name == "..") {
-            return Err(format!("it is not in {IMAGES}/"));
-        }
-        let Read { bytes, held: _held, .. } =
-            image::read(&self.folder, &image.path, MAX_IMAGE_BYTES, memory).map_err(|error| error.to_string())?;
-        if bytes.len() as u64 != image.bytes {
-            return Err(format!("it has {} bytes, and the manifest says {}", bytes.len(), image.bytes));
-        }
-        let sha256 = hex::encode(Sha256::digest(&bytes));
-        if sha256 != image.sha256 {
-            return Err(format!("its sha256 is {sha256}, and the manifest says {}", image.sha256));
-        }
-        Ok(bytes)
-    }
-
     fn check_image(&self, image: &ManifestImage, max_pixels: u64, memory: &Memory) -> Result<(), String> {
-        let bytes = self.read(image, Some(memory))?;
+        let bytes = read_copy(&self.folder, image, Some(memory))?;
         let media_type = sniff(&bytes).ok_or("it is no image")?;
         let _held = memory.for_pixels(&bytes, media_type, max_pixels);
         let (width, height) =
@@ -202,6 +187,24 @@ impl Bundle {
         };
         problem.map(|problem| Difference { path, problem })
     }
+}
+
+/// The bytes of a copy, if they are those that the manifest names.
+pub(crate) fn read_copy(folder: &WorkDir, image: &ManifestImage, memory: Option<&Memory>) -> Result<Vec<u8>, String> {
+    let beneath = image.path.strip_prefix(IMAGES).and_then(|rest| rest.strip_prefix('/'));
+    if beneath.is_none_or(|name| name.is_empty() || name.contains('/') || name == "..") {
+        return Err(format!("it is not in {IMAGES}/"));
+    }
+    let Read { bytes, held: _held, .. } =
+        image::read(folder, &image.path, MAX_IMAGE_BYTES, memory).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 != image.bytes {
+        return Err(format!("it has {} bytes, and the manifest says {}", bytes.len(), image.bytes));
+    }
+    let sha256 = hex::encode(Sha256::digest(&bytes));
+    if sha256 != image.sha256 {
+        return Err(format!("its sha256 is {sha256}, and the manifest says {}", image.sha256));
+    }
+    Ok(bytes)
 }
 
 /// Opens the bundle in `workdir` and checks it: [`Bundle::open`], then [`Bundle::verify`].

@@ -30,6 +30,9 @@ pub(crate) struct ReadArgs {
     pub(crate) asked: EstimateFlags,
     #[command(flatten)]
     pub(crate) bundle: BundleFlags,
+    /// Also make view.html in the bundle, a page for people that holds everything it shows
+    #[arg(long)]
+    pub(crate) view: bool,
 }
 
 /// What the guided commands take.

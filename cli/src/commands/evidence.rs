@@ -5,6 +5,7 @@ mod guided;
 mod raw;
 mod reply;
 mod text;
+mod thumbnail;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

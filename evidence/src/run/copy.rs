@@ -8,12 +8,12 @@ use attache_media::{dimensions, sniff};
 use attache_workdir_fs::WorkDir;
 use sha2::{Digest as _, Sha256};
 
-use super::place::Place;
 use super::{Fault, Step};
 use crate::EvidenceError;
 use crate::image::{self, MAX_IMAGE_BYTES, MAX_NAME, Memory, Seen};
 use crate::input::{extension, words};
 use crate::manifest::{IMAGES, ManifestImage};
+use crate::place::Place;
 
 pub(super) struct Copier<'a> {
     source: &'a WorkDir,

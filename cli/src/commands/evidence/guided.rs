@@ -1,13 +1,16 @@
 //! `attache inspect`, `preview` and `read`: the same for people, who are told what to do next.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use attache_evidence::{ErrorKind, EvidenceError, Manifest, RunFailure, Warning, estimate, is_image_input, probe, run};
+use attache_evidence::{
+    ErrorKind, EvidenceError, Manifest, RunFailure, Warning, estimate, is_image_input, probe, run, run_with_view,
+};
 use serde::Serialize;
 
 use super::reply::Failed;
+use super::thumbnail::shrink;
 use super::{Session, quoted, run_options, text};
 use crate::args::evidence::{Guided, InspectArgs, PreviewArgs, ReadArgs, Reader};
 use crate::output::{Failure, Output, print};
@@ -39,18 +42,37 @@ pub(crate) fn read(args: &ReadArgs, output: Output) -> Result<ExitCode, Failure>
         return failed(&Failed::Error(&error), output);
     }
     let session = Session::new(&args.input.reading);
-    match session.with(|options| run(&args.input.input, &run_options(&args.bundle), options)) {
-        Ok(manifest) => {
+    let asked = run_options(&args.bundle);
+    let made = session.with(|options| {
+        if args.view {
+            run_with_view(&args.input.input, &asked, options, &shrink).map(|made| (made.manifest, Some(made.view)))
+        } else {
+            run(&args.input.input, &asked, options).map(|manifest| (manifest, None))
+        }
+    });
+    match made {
+        Ok((manifest, view)) => {
             // Left out of a reproducible manifest, whose folder was named then, but not of what people are told.
             let folder = manifest.workdir.as_ref().map(PathBuf::from);
             let folder = folder.or_else(|| args.bundle.workdir.as_ref().map(PathBuf::from)).unwrap_or_default();
-            done(&manifest, output, || story(&manifest, &folder))
+            let read = Read { view: view.as_deref().map(|view| shown_view(&manifest, view)), manifest: &manifest };
+            done(&read, output, || story(&manifest, &folder, view.as_deref()))
         }
         Err(failure) => failed(&Failed::Run(&failure), output),
     }
 }
 
-fn story(manifest: &Manifest, folder: &std::path::Path) -> String {
+/// The manifest, and the page beside it.
+#[derive(Serialize)]
+struct Read<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<String>,
+}
+
+fn story(manifest: &Manifest, folder: &Path, view: Option<&Path>) -> String {
+    let view = view.map(view_line).unwrap_or_default();
     let skipped = text::skipped(&manifest.skipped);
     let provenance = text::provenance(manifest.images.iter().map(|image| &image.provenance));
     let warnings: String = manifest
@@ -59,12 +81,22 @@ fn story(manifest: &Manifest, folder: &std::path::Path) -> String {
         .map(|Warning { message, .. }| format!("Warning: {}\n", text::shown(message)))
         .collect();
     format!(
-        "Folder: {}\nImages: {}\n{skipped}{provenance}{warnings}Next: read {}, then the images in {}; cite them as [image 1]\n",
+        "Folder: {}\nImages: {}\n{view}{skipped}{provenance}{warnings}Next: read {}, then the images in {}; cite them as [image 1]\n",
         text::shown(&folder.to_string_lossy()),
         manifest.item_count,
         quoted(&folder.join("manifest.json")),
         quoted(&folder.join("images/")),
     )
+}
+
+/// Where the page is, as the manifest says where things are.
+pub(super) fn shown_view(manifest: &Manifest, view: &Path) -> String {
+    let within = manifest.workdir.is_none().then(|| view.file_name()).flatten();
+    within.map_or(view, Path::new).to_string_lossy().into_owned()
+}
+
+fn view_line(view: &Path) -> String {
+    format!("View: {} (for people; open it in a browser)\n", text::shown(&view.to_string_lossy()))
 }
 
 /// Whether the image reader is the one for this input.
@@ -121,5 +153,6 @@ fn left_over(failure: &RunFailure) -> String {
     let folder = manifest.workdir.as_ref().map(|folder| format!("Evidence folder: {folder}\n")).unwrap_or_default();
     let stage = format!("Failed stage: {}\n", format!("{:?}", failure.failed_stage).to_lowercase());
     let saved = if failure.manifest_written { "Manifest saved; only what it lists is evidence.\n" } else { "" };
-    format!("{folder}{stage}{saved}")
+    let view = failure.view.as_deref().map(view_line).unwrap_or_default();
+    format!("{folder}{stage}{saved}{view}")
 }

@@ -6,6 +6,7 @@ use attache_evidence::{EvidenceError, RunFailure, redact};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::guided::shown_view;
 use crate::args::evidence::Form;
 
 pub(super) const PROTOCOL_VERSION: &str = "1.0";
@@ -61,6 +62,9 @@ impl Failed<'_> {
             meta["stages_completed"] = json!(failure.stages_completed);
             meta["manifest_written"] = json!(failure.manifest_written);
             data = json!(failure.data);
+            if let (Some(manifest), Some(view)) = (&failure.data, &failure.view) {
+                data["view"] = json!(shown_view(manifest, view));
+            }
         }
         let (kind, message) = (error.kind(), self.message());
         envelope_of(data, kind.code(), &message, error.is_retryable(), kind.exit_code(), &meta)

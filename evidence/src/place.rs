@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use attache_workdir_fs::WorkDir;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, linkat, mkdirat, open, openat, unlinkat};
 
 use crate::EvidenceError;
@@ -11,16 +12,16 @@ use crate::input::{expand_home, words};
 
 /// A folder that everything is written beneath.
 #[derive(Debug)]
-pub(super) struct Place {
-    pub(super) path: PathBuf,
-    pub(super) dir: File,
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) dir: File,
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl Place {
     /// Makes the folder with its parents, or takes one that is empty. A new temporary one if no path is given.
-    pub(super) fn make(path: Option<&Path>) -> Result<Self, EvidenceError> {
+    pub(crate) fn make(path: Option<&Path>) -> Result<Self, EvidenceError> {
         let failed = |cause: io::Error| EvidenceError::operation(format!("workdir creation failed: {}", words(&cause)));
         let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
             let folder = tempfile::Builder::new().prefix("attache-images-").tempdir().map_err(failed)?;
@@ -67,21 +68,26 @@ impl Place {
     }
 
     /// Makes a folder in this one; it is an error if anything has that name.
-    pub(super) fn make_folder(&self, name: &str) -> io::Result<Self> {
+    pub(crate) fn make_folder(&self, name: &str) -> io::Result<Self> {
         mkdirat(&self.dir, name, Mode::from_raw_mode(0o777))?;
         self.dir.sync_all()?;
         let dir = File::from(openat(&self.dir, name, FOLDER, Mode::empty())?);
         Ok(Self { path: self.path.join(name), dir })
     }
 
+    /// The same folder for reading, whatever has taken its place by path.
+    pub(crate) fn reader(&self) -> io::Result<WorkDir> {
+        WorkDir::adopt(self.dir.try_clone()?, &self.path).map_err(io::Error::other)
+    }
+
     /// Makes a file that was not there.
-    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.dir, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
     /// Writes a file that is there whole or not at all, durably, and never in place of another.
-    pub(super) fn publish(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn publish(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let temporary = format!(".{name}.tmp");
         let mut file = self.create(&temporary)?;
         let published = file
@@ -93,7 +99,7 @@ impl Place {
         self.dir.sync_all()
     }
 
-    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.dir, name, AtFlags::empty())?)
     }
 }
