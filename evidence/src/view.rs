@@ -75,3 +75,7 @@ fn name(media_type: MediaType) -> &'static str {
         MediaType::Webp => "WebP",
     }
 }
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

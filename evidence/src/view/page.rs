@@ -112,16 +112,20 @@ fn article(image: &ManifestImage, picture: &Picture) -> String {
     html += &fact("Format", picture.format);
     html += &fact("SHA-256", &format!("<code>{}</code>", text(sha256)));
     html += &fact("Copy", &format!("<bdi class=\"name\">{}</bdi>", text(path)));
-    let said = |key: &str| text(provenance.get(key).and_then(Value::as_str).unwrap_or("unknown"));
-    html += &fact("Coverage", &said("coverage"));
-    html += &fact("Content", &said("content_trust"));
     html += "</dl>\n</section>\n";
     html += &match claims(image) {
         None => "<p class=\"missing\"><strong>No capture provenance.</strong> No sidecar came with this image.</p>\n"
             .to_owned(),
         Some(claims) => claimed(claims),
     };
-    html + "</div>\n</article>\n"
+    let said = |key: &str| text(provenance.get(key).and_then(Value::as_str).unwrap_or("unknown"));
+    let _ = writeln!(
+        html,
+        "<p class=\"standing\">Coverage: {}. Content: {}.</p>\n</div>\n</article>",
+        said("coverage"),
+        said("content_trust")
+    );
+    html
 }
 
 fn thumbnail(index: usize, small: &Small) -> String {
@@ -261,5 +265,32 @@ fn grouped(number: u64) -> String {
 }
 
 #[cfg(test)]
-#[path = "page_tests.rs"]
-mod tests;
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_and_values() {
+        for (number, expect) in [(0, "0"), (999, "999"), (1000, "1,000"), (64_000_000, "64,000,000")] {
+            assert_eq!(grouped(number), expect);
+        }
+        for (value, expect) in [
+            (json!(null), "not stated"),
+            (json!([]), "none"),
+            (json!(["timeout", "occluded"]), "timeout, occluded"),
+            (json!({"width": 1, "height": 2.5}), "width 1, height 2.5"),
+            (json!({"sha256": "ab", "pixels": {"width": 1, "height": 2}}), "sha256 ab, pixels width 1, height 2"),
+        ] {
+            assert_eq!(plain(&value), expect);
+        }
+    }
+
+    #[test]
+    fn the_style_ends_where_it_should() {
+        // Nothing in it may end the element, and nothing in it may ask for anything.
+        for never in ["<", "url(", "@import", "\r"] {
+            assert!(!STYLE.contains(never), "{never}");
+        }
+    }
+}
