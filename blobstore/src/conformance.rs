@@ -85,6 +85,10 @@ pub async fn missing_is_missing(store: &dyn BlobStore) {
     assert!(store.get(id, None).await.expect_err("nothing to get").is_missing());
     assert!(store.get(id, Some(10)).await.expect_err("nothing to get").is_missing());
     assert_eq!(store.contains(id).await.expect("contains"), None);
+    let there = store.put(fresh(11)).await.expect("put");
+    let found = store.contains_many(&[id, there.id, id]).await;
+    let found: Vec<_> = found.into_iter().map(|found| found.expect("contains")).collect();
+    assert_eq!(found, [None, Some(there.len), None], "in the order asked");
     assert_eq!(store.verify(id).await.expect("verify"), Verdict::Missing);
     assert!(!store.remove_if_older(id, SystemTime::now()).await.expect("remove"));
     assert!(store.quarantine(id).await.expect_err("nothing to move").is_missing());

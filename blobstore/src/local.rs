@@ -217,6 +217,11 @@ impl BlobStore for LocalStore {
         self.run(move |store| store.contains(id)).await
     }
 
+    async fn contains_many(&self, ids: &[BlobId]) -> Vec<Result<Option<u64>, BlobError>> {
+        let ids = ids.to_vec();
+        self.run(move |store| ids.into_iter().map(|id| store.contains(id)).collect()).await
+    }
+
     async fn inventory(&self) -> Result<Inventory, BlobError> {
         self.run(Store::inventory).await
     }

@@ -98,6 +98,15 @@ pub trait BlobStore: Send + Sync + Debug {
     /// `NotABlob`, `Io`.
     async fn contains(&self, id: BlobId) -> Result<Option<u64>, BlobError>;
 
+    /// [`contains`](Self::contains) for several blobs, answered in the order asked.
+    async fn contains_many(&self, ids: &[BlobId]) -> Vec<Result<Option<u64>, BlobError>> {
+        let mut found = Vec::with_capacity(ids.len());
+        for &id in ids {
+            found.push(self.contains(id).await);
+        }
+        found
+    }
+
     /// Everything the store holds, sorted by id, and everything in it that is not a blob.
     ///
     /// # Errors

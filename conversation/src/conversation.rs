@@ -298,12 +298,10 @@ impl Conversation {
         let (log, len, path) = (Arc::clone(&self.view.log), self.view.index.report.bytes, self.view.dir.join(LOG_NAME));
         let mentioned =
             blocking(move || mentions(&log, len).map_err(|error| ConversationError::io("read", &path, error))).await?;
-        for id in mentioned {
-            // What cannot be looked at is spared by the sweep itself, which stops there.
-            if !roots.contains(&id) && matches!(self.view.store.contains(id).await, Ok(Some(_))) {
-                roots.insert(id);
-            }
-        }
+        let unknown: Vec<_> = mentioned.into_iter().filter(|id| !roots.contains(id)).collect();
+        let found = self.view.store.contains_many(&unknown).await;
+        // What cannot be looked at is spared by the sweep itself, which stops there.
+        roots.extend(unknown.into_iter().zip(found).filter(|(_, found)| matches!(found, Ok(Some(_)))).map(|(id, _)| id));
         Ok(())
     }
 }

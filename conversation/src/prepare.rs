@@ -95,12 +95,18 @@ impl Prepared {
     /// A record that came with the message, from another log perhaps, may name a blob that did not. It is kept, since
     /// the blob may follow, but the caller is told.
     async fn note_absent_blobs(&mut self, store: &dyn BlobStore) {
-        for block in &self.scan.blocks {
-            let Found::File(FileBlock::Record(record)) = &block.found else { continue };
-            let Some(id) = record.sha256.id() else { continue };
-            if matches!(store.contains(id).await, Ok(None)) {
-                self.notes.push(format!("the message names the blob {id}, which is not in the store"));
-            }
+        let named = self.scan.blocks.iter().filter_map(|block| match &block.found {
+            Found::File(FileBlock::Record(record)) => record.sha256.id(),
+            _ => None,
+        });
+        let named: Vec<_> = named.collect();
+        if named.is_empty() {
+            return;
+        }
+        // All at once: a call's images are many, and each question by itself would cost a way to another thread.
+        let found = store.contains_many(&named).await;
+        for (id, _) in named.iter().zip(found).filter(|(_, found)| matches!(found, Ok(None))) {
+            self.notes.push(format!("the message names the blob {id}, which is not in the store"));
         }
     }
 
