@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Preview(evidence::PreviewArgs),
     Read(evidence::ReadArgs),
     Image(evidence::ImageArgs),
+    Profiles(ProfilesArgs),
     Mcp(McpArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -194,6 +195,16 @@ pub(crate) struct SweepArgs {
     /// Only say what would be deleted
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// List what routes to models accept, or show one, with the source and date of every limit
+#[derive(Args, Debug)]
+pub(crate) struct ProfilesArgs {
+    /// The profile to show
+    pub(crate) id: Option<String>,
+    /// Check a profile of your own and show it: TOML, with extends = "ID" for what it does not say itself
+    #[arg(long, value_name = "FILE", conflicts_with = "id")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// Print a completion script

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod evidence;
 pub(crate) mod generate;
 pub(crate) mod mcp;
+pub(crate) mod profiles;
 pub(crate) mod render;
 pub(crate) mod show;
 pub(crate) mod sweep;

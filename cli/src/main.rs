@@ -51,6 +51,7 @@ fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
             Command::Preview(args) => commands::evidence::preview(&args, output),
             Command::Read(args) => commands::evidence::read(&args, output),
             Command::Image(args) => commands::evidence::image(&args, output),
+            Command::Profiles(args) => commands::profiles::run(&args, output),
             Command::Mcp(args) => commands::mcp::run(args).await,
             Command::Completions(args) => commands::generate::completions(&args, output),
             Command::Man(args) => commands::generate::man(&args, output),

@@ -66,6 +66,12 @@ impl Pricing {
         Some(Self { active, models, target_width })
     }
 
+    /// The model whose prices count unless another is named.
+    #[must_use]
+    pub fn active(&self) -> &str {
+        &self.active
+    }
+
     fn model(&self, name: Option<&str>) -> Result<(&str, &Model), EvidenceError> {
         let name = name.unwrap_or(&self.active);
         self.models.get_key_value(name).map(|(name, model)| (&**name, model)).ok_or_else(|| {

@@ -2,6 +2,7 @@
 
 mod config;
 mod guided;
+mod native;
 mod raw;
 mod reply;
 mod text;
@@ -14,6 +15,7 @@ use attache_evidence::{EstimateOptions, Options, RunOptions};
 
 pub(crate) use guided::{inspect, preview, read};
 pub(crate) use raw::{image, usage};
+pub(crate) use text::shown;
 
 use crate::args::evidence::{BundleFlags, Reading};
 use crate::progress::Progress;
@@ -49,6 +51,7 @@ impl Session {
         asked.out_words = out_words;
         asked.agent_model = agent_model;
         asked.pricing = self.config.pricing.clone();
+        asked.native = native::counters(agent_model.unwrap_or(asked.pricing.active()));
         asked
     }
 }

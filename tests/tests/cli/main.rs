@@ -5,6 +5,7 @@ mod append;
 mod attach;
 mod confinement;
 mod locking;
+mod profiles;
 mod render;
 mod session;
 mod store;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::session::Session;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "demo",
     "attach",
     "append",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 15] = [
     "preview",
     "read",
     "image",
+    "profiles",
     "completions",
     "man",
 ];

@@ -86,6 +86,42 @@ fn a_wrong_extension_is_a_warning() {
 }
 
 #[test]
+fn what_each_route_would_count() {
+    let place = Place::with(&[]);
+    place.write("in/1.png", attache_tests::pictures::png(3000, 10, 1));
+    place.write("in/2.png", attache_tests::pictures::png(100, 100, 2));
+    let found = place.json("image estimate in");
+    for (route, each) in [
+        // 3000 x 10 is sent as 2000 x 7, so that it stays legal beside any number of images.
+        ("anthropic", [Some(56), Some(16)]),
+        ("openai-responses", [Some(113), Some(20)]),
+        ("gemini", [Some(1120), Some(1120)]),
+        ("gemini-2", [Some(4 * 258), Some(258)]),
+        ("deepseek", [Some(384), Some(384)]),
+        ("mistral", [Some(10), Some(13)]),
+        ("xai", [None, None]),
+        ("text-only", [None, None]),
+    ] {
+        let counts = [0, 1].map(|at| &found["images"][at]["native_tokens"][route]);
+        assert_eq!(counts.map(Value::as_u64), each, "{route}");
+        let total = &found["native_tokens"][route];
+        assert_eq!(total.as_u64(), each.into_iter().sum(), "{route}");
+        assert!(each[0].is_some() || (total.is_null() && counts[0].is_null()), "{route}");
+    }
+    let routes = place.json("profiles --json");
+    let routes: Vec<_> = routes["profiles"].as_array().unwrap().iter().map(|profile| &profile["id"]).collect();
+    assert_eq!(keys(&found["native_tokens"]), routes);
+    assert_eq!(keys(&found["images"][1]["native_tokens"]), routes);
+
+    // On the routes that reach it, the agent's model is who counts.
+    let prices = json!({"model_per_mtok": {"_active": "claude-opus-5", "claude-opus-5": {"input": 1, "output": 1}}});
+    place.write("config.json", prices.to_string());
+    let found = place.json("image estimate in --config config.json");
+    assert_eq!(found["images"][0]["native_tokens"]["anthropic"], 72);
+    assert_eq!(found["images"][0]["native_tokens"]["openai-responses"], 113);
+}
+
+#[test]
 fn a_bundle_holds_the_bytes_and_its_manifest_is_the_reply() {
     let place = Place::with(&["slide10.png", "slide2.png", "slide1.jpg"]);
     let reply = place.json("image run in --workdir deep/er/out");

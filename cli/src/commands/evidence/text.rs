@@ -46,7 +46,7 @@ pub(super) fn human(estimate: &Estimate) -> String {
 }
 
 /// A name that a terminal shows and does not obey: control characters, and those that turn text around, are escaped.
-pub(super) fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::with_capacity(name.len());
     for c in name.chars() {
