@@ -31,6 +31,18 @@ pub use options::{E2bOptions, E2bOptionsError};
 
 /// The files beneath a folder of an [E2B](https://e2b.dev) sandbox, over its HTTP API. Clones are the same folder.
 ///
+/// ```no_run
+/// # async fn example(sandbox_id: &str, token: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// use attache_workdir_fs::{Cancel, E2bFs, E2bOptions, FileSystem};
+///
+/// let options = E2bOptions::new(sandbox_id).with_access_token(token).with_root("/home/user/project");
+/// let fs = E2bFs::new(&options)?;
+/// let target = fs.resolve("README.md", None).await?;
+/// println!("{}", fs.read_text(&target, 1_000_000, &Cancel::new()).await?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// - Links are followed as far as they stay beneath the folder; `realpath` in the sandbox tells where they lead. What runs in the
 ///   sandbox may change that at any moment, and reaches the sandbox's other files anyway: the wall is the sandbox, and nothing of this
 ///   machine is ever touched.
