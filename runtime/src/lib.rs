@@ -106,6 +106,11 @@
 //! | `max_bytes` | largest accepted image in bytes, inclusive | 3 932 160 | 1–67 108 864 |
 //! | `max_per_turn` | images accepted in one model turn | 5 | 0–1000 |
 //!
+//! # Routes to models
+//!
+//! A [`Profile`] says what one route accepts: limits with their sources and dates, where images may stand, and what an image of a
+//! given size costs there. Sixteen are built in; a file changes single values of one. See [`profile`].
+//!
 //! # Other ways in
 //!
 //! - [`accept_raw_part`]: base64 in a peer's message. [`accept_data_url`]: the same as a `data:` URL.
@@ -119,6 +124,8 @@
 //! - `e2b`: `workdir_fs::E2bFs`, the files of a remote sandbox. Brings an HTTP client and TLS.
 //! - `mcp`: [`McpServer`](https://docs.rs/attache-runtime), the file tools as a server of the Model Context Protocol.
 //! - `replay`: quotes of the request in a [`Script`]. Without it no regex crate is built.
+//! - `profiles` (default): the driver profiles that are built in, [`Profiles::builtin`](profile::Profiles), and profiles as TOML. Without it
+//!   no TOML crate is built, and a [`Profile`] can be read from JSON.
 //! - `prepare` (default): decoders, for the level `decode` of [`Verify`]. Without it no decoder crate is built.
 //!
 //! # The floors below

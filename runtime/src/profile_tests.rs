@@ -20,7 +20,7 @@ const IDS: [&str; 16] = [
 ];
 
 fn builtin(id: &str) -> &'static Profile {
-    Profiles::builtin().get(id).unwrap()
+    Profiles::builtin().get(id).expect("it is built in")
 }
 
 #[test]

@@ -34,7 +34,7 @@ const NEVER: [&str; 11] = [
 fn an_embedder_without_features_carries_little() {
     let crates = crates(&[]);
     assert!(crates.contains("attache-runtime") && crates.contains("attache-media"));
-    for name in DECODERS.into_iter().chain(NEVER) {
+    for name in DECODERS.into_iter().chain(NEVER).chain(["toml"]) {
         assert!(!crates.contains(name), "{name} came in: {crates:?}");
     }
     assert!(crates.len() <= MOST_CRATES, "{} crates: {crates:?}", crates.len());
@@ -53,3 +53,13 @@ fn decoders_come_with_the_feature_that_needs_them() {
         assert!(!crates.contains(name), "{name} came in: {crates:?}");
     }
 }
+
+#[test]
+fn profiles_bring_toml_and_little_else() {
+    let without = crates(&[]);
+    let brought: Vec<_> = crates(&["--features", "profiles"]).difference(&without).cloned().collect();
+    assert!(brought.contains(&"toml".to_owned()) && brought.len() <= MOST_FOR_PROFILES, "{brought:?}");
+}
+
+/// Six were counted: toml, its parser, its dates and spans, and where an error is.
+const MOST_FOR_PROFILES: usize = 7;

@@ -30,6 +30,28 @@ fn three_steps() {
     assert!(text.starts_with("Image: 1 image\n") && !text.contains("Skipped"), "{text}");
 }
 
+/// What routes would count is for programs: the text has the lines it always had.
+#[test]
+fn the_text_of_an_estimate() {
+    let place = Place::with(&["a.png"]);
+    let input = place.at("in");
+    let input = input.to_str().unwrap();
+    let estimate = format!(
+        "input: {input}  (carousel, 1 image)\n\
+         agent=gpt-5.6-terra  vision=openai_patch32\n  \
+           image tokens:       128\n  \
+           output tokens:      798\n  \
+           ---\n  \
+           agent $0.0138\n  \
+           TOTAL $0.0138   (dominant: output)\n  \
+           API-equivalent estimate; a subscription may not be billed per token\n  \
+           Capture provenance: 1 missing; 0 validated claims (not authenticated). Coverage remains unknown.\n"
+    );
+    assert_eq!(place.run("image estimate in --human").expect_code(0).text(), estimate);
+    let next = "Images are prepared locally; nothing is sent.\nNext: attache read in\n";
+    assert_eq!(place.run("preview in").expect_code(0).text(), estimate + next);
+}
+
 #[test]
 fn hints_can_be_pasted_into_a_shell() {
     let place = Place::with(&[]);
