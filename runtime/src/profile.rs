@@ -10,10 +10,11 @@ mod limits;
 #[cfg(feature = "profiles")]
 mod merge;
 mod pattern;
+mod service;
+mod shape;
 #[cfg(feature = "profiles")]
 mod text;
 mod tokens;
-mod traits;
 
 use std::collections::BTreeMap;
 
@@ -21,13 +22,17 @@ use serde::{Deserialize, Serialize};
 
 pub use check::ProfileError;
 pub use fit::Size;
-pub use limits::{ByContext, Cap, CountLimit, EdgeLimit, Grade, ImageLimits, Limit, Scope, Unit};
+pub use limits::{AsOf, ByContext, Cap, CountLimit, EdgeLimit, Grade, ImageLimits, Limit, Scope, Unit};
 pub use pattern::Pattern;
-pub use tokens::{Level, Multiplier, TokenEstimate, TokenRule, Tokens};
-pub use traits::{
-    Animated, Base64Form, Cache, CacheMode, Detail, Encoding, ErrorRule, Eviction, FaultClass, Listed, Placement,
-    RolePlacement, ServerResize, ServerResizeMode, Source, ToolResultPlacement, TypeField, Vision, Wire,
+pub use service::{
+    Cache, CacheMode, CacheTier, EditScope, ErrorRule, Eviction, EvictionTrigger, FaultClass, Placeholder,
+    ServerResize, ServerResizeMode,
 };
+pub use shape::{
+    Animated, Base64Form, Detail, Encoding, Listed, Placement, RolePlacement, Source, ToolResultPlacement, TypeField,
+    Vision, Wire,
+};
+pub use tokens::{Level, Multiplier, TokenEstimate, TokenRule, Tokens};
 
 /// One route to a model: what its requests look like and what they may hold.
 ///

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 const IDS: [&str; 16] = [
@@ -19,7 +21,7 @@ const IDS: [&str; 16] = [
     "xai",
 ];
 
-fn builtin(id: &str) -> &'static Profile {
+fn known(id: &str) -> &'static Profile {
     Profiles::builtin().get(id).expect("it is built in")
 }
 
@@ -49,7 +51,7 @@ fn samples() {
         ];
         for ((id, model, detail), tokens) in columns.into_iter().zip(expect) {
             for (width, height) in [(width, height), (height, width)] {
-                let estimate = builtin(id).image_tokens_at(Some(model), detail, width, height);
+                let estimate = known(id).image_tokens_at(Some(model), detail, width, height);
                 assert_eq!(estimate.map(|estimate| estimate.tokens), Some(tokens), "{model} {detail} {width}x{height}");
             }
         }
@@ -90,13 +92,13 @@ fn models_and_their_families() {
         ("openai-compatible", None, None),
         ("text-only", None, None),
     ] {
-        let estimate = builtin(id).image_tokens(model, 1000, 700);
+        let estimate = known(id).image_tokens(model, 1000, 700);
         assert_eq!(estimate.map(|estimate| estimate.tokens), tokens, "{id} {model:?}");
     }
-    assert!(builtin("gemini").image_tokens(None, 9, 9).unwrap().is_maximum);
-    assert_eq!(builtin("gemini").image_tokens_at(None, "low", 9, 9).unwrap().tokens, 280);
-    assert_eq!(builtin("openai-chat").image_tokens_at(Some("gpt-4o"), "low", 9000, 9).unwrap().tokens, 85);
-    assert_eq!(builtin("anthropic").image_tokens(None, 0, 9), None);
+    assert!(known("gemini").image_tokens(None, 9, 9).unwrap().is_maximum);
+    assert_eq!(known("gemini").image_tokens_at(None, "low", 9, 9).unwrap().tokens, 280);
+    assert_eq!(known("openai-chat").image_tokens_at(Some("gpt-4o"), "low", 9000, 9).unwrap().tokens, 85);
+    assert_eq!(known("anthropic").image_tokens(None, 0, 9), None);
 }
 
 #[test]
@@ -111,10 +113,10 @@ fn as_sent() {
         ("ollama", (90_000, 1), "90000x1"),
         ("text-only", (5, 5), "5x5"),
     ] {
-        assert_eq!(builtin(id).fit(given.0, given.1).to_string(), sent, "{id}");
+        assert_eq!(known(id).fit(given.0, given.1).to_string(), sent, "{id}");
     }
     let tokens =
-        |width, height| builtin("anthropic").tokens_as_sent(Some("claude-opus-5"), width, height).unwrap().tokens;
+        |width, height| known("anthropic").tokens_as_sent(Some("claude-opus-5"), width, height).unwrap().tokens;
     assert_eq!((tokens(3840, 2160), tokens(2000, 1125)), (72 * 41, 72 * 41));
     let mine = Profile::from_toml("extends = 'deepseek'\nlimits.pixels.max = 640_000").unwrap();
     assert_eq!(mine.fit(1600, 1600).to_string(), "800x800");
@@ -174,7 +176,7 @@ fn starting_values() {
         ("vertex-gemini", At(7_000_000), At(3000), Option::None, Unknown),
         ("xai", At(20_971_520), None, Option::None, Unknown),
     ] {
-        let profile = builtin(id);
+        let profile = known(id);
         let limits = &profile.limits;
         let found = (limits.per_image.max, limits.images_per_request.max, profile.max_edge(), limits.request_bytes.max);
         assert_eq!(found, (per_image, count, edge, request), "{id}");
@@ -191,7 +193,7 @@ fn as_json_and_back() {
 
 #[test]
 fn the_form_in_json() {
-    let json = serde_json::to_value(builtin("anthropic")).unwrap();
+    let json = serde_json::to_value(known("anthropic")).unwrap();
     assert_eq!(json["match"], serde_json::json!({"models": ["*claude*"]}));
     assert_eq!(
         json["limits"]["edge_by_count"][1],
@@ -214,13 +216,13 @@ fn a_file_changes_single_values() {
         placement.tool_result = 'hoist_next_user'",
     )
     .unwrap();
-    let base = builtin("anthropic");
+    let base = known("anthropic");
     assert_eq!((&*mine.id, mine.wire, &mine.media_types), ("anthropic", base.wire, &base.media_types));
     let Limit { max, unit, alt, conflict, src, as_of, note, .. } = &mine.limits.per_image;
     assert_eq!((*max, *unit, *alt, *conflict), (Cap::At(10_485_760), Unit::B64Chars, None, false));
     assert_eq!((*src, as_of, note), (Grade::Set, &None, &None), "the old number's source is not the new one's");
     let request = &mine.limits.request_bytes;
-    assert_eq!((request.src, request.as_of.as_deref()), (Grade::D, Some("2026-11-30")));
+    assert_eq!((request.src, request.as_of.as_ref().map(AsOf::as_str)), (Grade::D, Some("2026-11-30")));
     assert_eq!(mine.limits.edge_by_count, base.limits.edge_by_count);
     assert_eq!(mine.tokens.rule, TokenRule::Fixed { n: 900.try_into().unwrap() });
     let TokenRule::Patch { patch, max_tokens, .. } = &mine.families["high-res"].tokens.rule else { panic!() };
@@ -235,6 +237,24 @@ fn a_file_changes_single_values() {
     let mine = Profile::from_toml("extends = 'xai'\nlimits.per_image.note = 'measured'").unwrap();
     let limit = &mine.limits.per_image;
     assert_eq!((limit.max, limit.src, limit.note.as_deref()), (Cap::At(20_971_520), Grade::D, Some("measured")));
+}
+
+proptest! {
+    /// Built-in text of which pieces are gone, doubled or exchanged is a profile or an error.
+    #[test]
+    fn no_text_is_too_strange(
+        of in 0..IDS.len(), at in any::<prop::sample::Index>(), length in 0..40usize, new in "[a-z0-9_.\\[\\]{}=,\"' \n-]{0,12}",
+    ) {
+        let text = builtin::text_of(IDS[of]).expect("it is built in");
+        let at = at.index(text.len());
+        let text = format!("{}{new}{}", &text[..at], &text[(at + length).min(text.len())..]);
+        if let Ok(profile) = Profile::from_toml(&text) {
+            prop_assert!(profile.check().is_ok() && !profile.fit(9000, 1).is_empty());
+            prop_assert!(profile.tokens_as_sent(None, 1_000_000, 1_000_000).is_none_or(|estimate| estimate.tokens > 0));
+        }
+        let error = Profile::from_toml(&new).expect_err("a profile is longer");
+        prop_assert!(!error.to_string().is_empty());
+    }
 }
 
 #[test]
@@ -261,6 +281,7 @@ fn what_is_wrong_is_named() {
             &["rise"],
         ),
         ("extends = 'xai'\nlimits.edge_by_count = [{max_edge = 0}]", "limits.edge_by_count[0].max_edge", &["0"]),
+        ("extends = 'xai'\nlimits.per_image.as_of = 'today'", "limits.per_image.as_of", &["\"today\"", "2026-09"]),
         ("extends = 'anthropic'\ntokens.patch = 0", "tokens.patch", &["0", "nonzero"]),
         ("extends = 'anthropic'\ntokens.multiplier = 0.00001", "tokens.multiplier", &["0.00001"]),
         ("extends = 'anthropic'\ntokens.tile = 5", "tokens", &["kind \"patch\" has no `tile`"]),

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use attache_runtime::profile::{Cap, CountLimit, EdgeLimit, Grade, Limit, Listed, Scope, TokenRule, Tokens, Unit};
+use attache_runtime::profile::{
+    AsOf, Cap, CountLimit, EdgeLimit, Grade, Limit, Listed, Scope, TokenRule, Tokens, Unit,
+};
 use attache_runtime::{Profile, Profiles};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -148,7 +150,7 @@ struct Row<'a> {
     name: String,
     value: String,
     src: Grade,
-    as_of: &'a Option<String>,
+    as_of: &'a Option<AsOf>,
     remarks: Vec<String>,
 }
 
@@ -170,7 +172,7 @@ fn sourced(profile: &Profile) -> String {
     }
     let head = ["limit", "value", "source", "as of"].map(str::to_owned);
     let cells = |row: &Row<'_>| {
-        let as_of = row.as_of.as_deref().unwrap_or("-").to_owned();
+        let as_of = row.as_of.as_ref().map_or("-", AsOf::as_str).to_owned();
         [row.name.clone(), row.value.clone(), row.src.as_str().to_owned(), as_of].map(|cell| shown(&cell))
     };
     let cells: Vec<_> = std::iter::once(head).chain(rows.iter().map(cells)).collect();

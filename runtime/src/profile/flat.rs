@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::Grade;
+use super::limits::{AsOf, Grade};
 use super::tokens::{Level, Multiplier, TokenRule, Tokens};
 
 /// The form in a file: one table, with a field `kind` that says which other fields there are.
@@ -56,7 +56,7 @@ pub(super) struct Flat {
     #[serde(default)]
     src: Grade,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    as_of: Option<String>,
+    as_of: Option<AsOf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -43,9 +43,9 @@ pub struct Limit {
     /// Who says so.
     #[serde(default)]
     pub src: Grade,
-    /// The month or day of the source, as `2026-09`.
+    /// How old that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<String>,
+    pub as_of: Option<AsOf>,
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -69,7 +69,7 @@ pub struct EdgeLimit {
     pub src: Grade,
     /// As in [`Limit`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<String>,
+    pub as_of: Option<AsOf>,
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -96,7 +96,7 @@ pub struct CountLimit {
     pub src: Grade,
     /// As in [`Limit`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<String>,
+    pub as_of: Option<AsOf>,
     /// For people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -177,6 +177,44 @@ pub enum Grade {
     #[default]
     #[serde(rename = "set")]
     Set,
+}
+
+/// The month or day of a source, `2026-09` or `2026-09-06`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AsOf(String);
+
+impl AsOf {
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for AsOf {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let pieces: Vec<&str> = text.split('-').collect();
+        let within = |piece: &str, digits: usize, most: u32| {
+            piece.len() == digits
+                && piece.bytes().all(|byte| byte.is_ascii_digit())
+                && piece.parse().is_ok_and(|number: u32| (1..=most).contains(&number))
+        };
+        let is_date = match *pieces {
+            [year, month] => within(year, 4, 9999) && within(month, 2, 12),
+            [year, month, day] => within(year, 4, 9999) && within(month, 2, 12) && within(day, 2, 31),
+            _ => false,
+        };
+        if is_date { Ok(Self(text)) } else { Err(format!("{text:?} is no month or day, such as \"2026-09\"")) }
+    }
+}
+
+impl From<AsOf> for String {
+    fn from(date: AsOf) -> Self {
+        date.0
+    }
 }
 
 impl Cap {
@@ -269,6 +307,23 @@ impl Grade {
             Self::L => "L",
             Self::Unconfirmed => "?",
             Self::Set => "set",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        for good in ["2026-09", "2026-09-06", "2026-12-31"] {
+            assert_eq!(AsOf::try_from(good.to_owned()).unwrap().as_str(), good);
+        }
+        for bad in
+            ["", "2026", "2026-9", "2026-13", "2026-00", "2026-09-32", "2026-09-06-01", "2026-+9", "26-09", "September"]
+        {
+            assert!(AsOf::try_from(bad.to_owned()).is_err(), "{bad}");
         }
     }
 }

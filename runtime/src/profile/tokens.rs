@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use serde::{Deserialize, Serialize};
 
 use super::flat::Flat;
-use super::limits::Grade;
+use super::limits::{AsOf, Grade};
 
 /// A way of counting, and where it is from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,8 +23,8 @@ pub struct Tokens {
     pub conflict: bool,
     /// Who says so.
     pub src: Grade,
-    /// The month or day of the source.
-    pub as_of: Option<String>,
+    /// How old that is.
+    pub as_of: Option<AsOf>,
     /// For people.
     pub note: Option<String>,
     /// Other ways of counting, by the setting of detail.

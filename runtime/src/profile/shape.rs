@@ -1,13 +1,9 @@
-//! What a route looks like, apart from its limits.
+//! What requests of a route look like.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Unexpected, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use super::limits::{Cap, Grade};
-use super::pattern::Pattern;
 
 /// The shape of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -175,33 +171,6 @@ pub enum Animated {
     Unknown,
 }
 
-/// What a service does with images that are larger than its models look at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ServerResize {
-    /// What it does.
-    pub mode: ServerResizeMode,
-    /// The field that decides, where there is one.
-    #[serde(default)]
-    pub control: Option<String>,
-}
-
-/// What is done with larger images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ServerResizeMode {
-    /// Scaled down, and nobody is told.
-    Silent,
-    /// Refused.
-    Error,
-    /// Nothing.
-    None,
-    /// Not confirmed.
-    Unknown,
-}
-
 /// The setting of how closely a model looks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -219,116 +188,6 @@ pub struct Detail {
     /// What it says unless something else is wanted; what is meant where it is left out.
     #[serde(default)]
     pub default: Option<String>,
-}
-
-/// How prefixes of a prompt are cached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Cache {
-    /// By whose doing.
-    pub mode: CacheMode,
-    /// How many marks a request may have.
-    #[serde(default)]
-    pub max_breakpoints: Option<u32>,
-    /// How many blocks before a mark are looked at.
-    #[serde(default)]
-    pub lookback_blocks: Option<u32>,
-    /// The shortest prefix that is cached, in tokens.
-    pub min_tokens: Cap,
-    /// The same for models of some names; the longest pattern counts.
-    #[serde(default)]
-    pub min_tokens_by_model: BTreeMap<String, u32>,
-    /// What comes first in a prefix.
-    #[serde(default)]
-    pub order: Vec<String>,
-    /// What a changed image makes new, `messages` or the `prefix` from it on.
-    #[serde(default)]
-    pub image_edit_scope: Option<String>,
-    /// How long it lasts.
-    #[serde(default)]
-    pub ttl: Vec<String>,
-    /// Who says so.
-    #[serde(default)]
-    pub src: Grade,
-    /// The month or day of the source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<String>,
-    /// For people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// By whose doing a prefix is cached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum CacheMode {
-    /// Whoever asks marks it.
-    Explicit,
-    /// The service does it.
-    Implicit,
-    /// Either.
-    Both,
-    /// It is not.
-    None,
-    /// Not confirmed.
-    Unknown,
-}
-
-/// How images make room for newer ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Eviction {
-    /// When: at the `limit` of the route.
-    pub trigger: String,
-    /// How many go at once.
-    pub count_quantum: u32,
-    /// How many bytes of base64 go at once.
-    pub byte_quantum: u64,
-    /// What stands in their place.
-    pub placeholder: String,
-    /// Is an image, once sent, always sent in the same bytes?
-    pub freeze_encoding: bool,
-}
-
-/// What an error means.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ErrorRule {
-    /// What its text holds; `*` stands for anything.
-    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
-    pub matches: Option<Pattern>,
-    /// Its status.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    /// What it means.
-    pub class: FaultClass,
-}
-
-/// Why a service refused a request with images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FaultClass {
-    /// A side is too long.
-    EdgeLimit,
-    /// An image has too many bytes.
-    ByteLimit,
-    /// The request has.
-    RequestBytes,
-    /// There are too many images.
-    CountLimit,
-    /// An image is of a type that is not taken.
-    MediaType,
-    /// An image cannot be read.
-    BadImage,
-    /// An image is where none may be.
-    Placement,
-    /// What it shows is not allowed.
-    Policy,
 }
 
 /// A list, or why there is none.
