@@ -26,7 +26,7 @@ fn claims(image: &[u8]) -> Value {
     })
 }
 
-fn sidecar(place: &Place, name: &str, change: impl FnOnce(&mut Value)) {
+pub(crate) fn sidecar(place: &Place, name: &str, change: impl FnOnce(&mut Value)) {
     let mut document = claims(&std::fs::read(place.at(&format!("in/{name}"))).unwrap());
     change(&mut document);
     place.write(&format!("in/{name}.capture.json"), document.to_string());
