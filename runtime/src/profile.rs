@@ -185,7 +185,8 @@ impl Profile {
     }
 
     /// The size at which an image is sent: as it is, or scaled down until its edges and pixels are within the limits. The aspect is
-    /// kept as far as whole pixels go, and no side of an image becomes zero.
+    /// kept as far as whole pixels go, and no side of an image becomes zero. Bytes are not looked at: those of a smaller size are known
+    /// once it is encoded, and may ask for one that is smaller still.
     #[must_use]
     pub fn fit(&self, width: u32, height: u32) -> Size {
         let mut size = Size { width, height };

@@ -233,6 +233,11 @@ fn a_file_changes_single_values() {
     let mut profiles = Profiles::builtin().clone();
     assert_eq!(profiles.insert(mine.clone()).as_ref(), Some(base));
     assert_eq!(profiles.get("anthropic"), Some(&mine));
+    // A value within leaves what is said about the values around it.
+    let mine = Profile::from_toml("extends = 'openai-chat'\nfamilies.gpt-4o.tokens.details.low.n = 90").unwrap();
+    let tokens = &mine.families["gpt-4o"].tokens;
+    assert_eq!((tokens.src, tokens.details["low"].src), (Grade::D, Grade::Set));
+    assert_eq!(mine.image_tokens_at(Some("gpt-4o"), "low", 9, 9).unwrap().tokens, 90);
     // What a profile says of the source alone leaves the number.
     let mine = Profile::from_toml("extends = 'xai'\nlimits.per_image.note = 'measured'").unwrap();
     let limit = &mine.limits.per_image;
@@ -263,7 +268,7 @@ fn what_is_wrong_is_named() {
         ("id = ", "", &["line 1"][..]),
         ("extends = 'nobody'", "extends", &["\"nobody\"", "anthropic, anthropic-bedrock"]),
         ("extends = 5", "extends", &["5"]),
-        ("id = 'mine'", "", &["missing field"]),
+        ("id = 'mine'", "", &["missing field", "extends = \"ID\""]),
         ("extends = 'xai'\nid = 'My profile'", "id", &["\"My profile\""]),
         ("extends = 'xai'\nlimit.per_image.max = 5", "limit", &["unknown field `limit`"]),
         ("extends = 'xai'\nlimits.per_image.maxx = 5", "limits.per_image.maxx", &["unknown field `maxx`"]),

@@ -34,6 +34,7 @@ pub(super) fn read(
     find: impl Fn(&str) -> Result<&'static str, ProfileError>,
 ) -> Result<Profile, ProfileError> {
     let mut table = parse(text)?;
+    let stands_alone = !table.contains_key("extends");
     for _ in 0..MOST_BASES {
         let Some(base) = table.remove("extends") else {
             break;
@@ -46,7 +47,10 @@ pub(super) fn read(
     let profile: Profile = serde_path_to_error::deserialize(table).map_err(|error| {
         let path = error.path().to_string();
         let key = if path == "." { String::new() } else { path };
-        ProfileError::new(key, error.inner().message())
+        let message = error.inner().message();
+        let is_partial = stands_alone && message.starts_with("missing field");
+        let hint = if is_partial { "; extends = \"ID\" takes what is missing from a built-in profile" } else { "" };
+        ProfileError::new(key, format!("{message}{hint}"))
     })?;
     profile.check()?;
     Ok(profile)
