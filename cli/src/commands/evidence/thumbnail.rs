@@ -43,7 +43,8 @@ fn encode(small: &DynamicImage) -> Result<Vec<u8>, ImageError> {
 
 #[cfg(test)]
 mod tests {
-    use image::{ImageFormat, Luma, LumaA, Rgb, RgbImage, Rgba};
+    use image::metadata::Orientation;
+    use image::{ImageDecoder as _, ImageFormat, Luma, LumaA, Rgb, RgbImage, Rgba};
 
     use super::*;
 
@@ -104,6 +105,21 @@ mod tests {
         });
         let small = shrink(&bytes(&noise.into(), ImageFormat::Png)).unwrap();
         assert_eq!(image::guess_format(&small).unwrap(), ImageFormat::Jpeg);
+    }
+
+    /// Hash and dimensions speak of the pixels as they are stored, and so does what is shown.
+    #[test]
+    fn a_rotation_is_not_applied() {
+        let jpeg = bytes(&RgbImage::from_pixel(40, 20, Rgb([200, 30, 90])).into(), ImageFormat::Jpeg);
+        // One entry: the orientation, which is a quarter turn.
+        let exif = b"\xff\xe1\0\x22Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+        let turned = [&jpeg[..2], exif, &jpeg[2..]].concat();
+        let mut decoder = ImageReader::new(Cursor::new(&turned)).with_guessed_format().unwrap().into_decoder().unwrap();
+        assert_eq!(decoder.orientation().unwrap(), Orientation::Rotate90);
+        let small = shrink(&turned).unwrap();
+        let shown = image::load_from_memory(&small).unwrap();
+        assert_eq!((shown.width(), shown.height()), (40, 20));
+        assert!(!small.windows(4).any(|window| window == b"Exif"), "and no browser applies it");
     }
 
     #[test]
