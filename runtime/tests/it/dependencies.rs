@@ -40,7 +40,7 @@ fn an_embedder_without_features_carries_little() {
     assert!(crates.len() <= MOST_CRATES, "{} crates: {crates:?}", crates.len());
 }
 
-/// 69 were counted, ours included; the rest is slack for what our dependencies may come to need.
+/// 70 were counted, ours included; the rest is slack for what our dependencies may come to need.
 const MOST_CRATES: usize = 71;
 
 #[test]
