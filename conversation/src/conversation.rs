@@ -301,7 +301,8 @@ impl Conversation {
         let unknown: Vec<_> = mentioned.into_iter().filter(|id| !roots.contains(id)).collect();
         let found = self.view.store.contains_many(&unknown).await;
         // What cannot be looked at is spared by the sweep itself, which stops there.
-        roots.extend(unknown.into_iter().zip(found).filter(|(_, found)| matches!(found, Ok(Some(_)))).map(|(id, _)| id));
+        roots
+            .extend(unknown.into_iter().zip(found).filter(|(_, found)| matches!(found, Ok(Some(_)))).map(|(id, _)| id));
         Ok(())
     }
 }
