@@ -214,8 +214,8 @@ fn a_partial_bundle_says_so_loudly() {
     assert_only_ours(&page);
     for part in [
         "<title>Partial: Image evidence, 2 images</title>",
-        "<p class=\"alarm\"><strong>This bundle is partial.</strong> The read ended while images were copied.",
-        "Images after [image 2]: the read ended while images were copied.",
+        "<p class=\"alarm\"><strong>This bundle is partial.</strong> The read ended while images were copied: those after [image 2] are missing. Do not",
+        "<li><strong>The read ended while images were copied: those after [image 2] are missing.</strong></li>",
         "<code>read_incomplete</code>",
     ] {
         assert!(page.contains(part), "{part}: {page}");
