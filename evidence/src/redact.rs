@@ -11,11 +11,11 @@ const REDACTED: &str = "[REDACTED_SECRET]";
 static URL: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(https?://)(\S+)"));
 /// Its value may have several parts, so that the rest of the line goes.
 static AUTHORIZATION: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?i)(authorization["']?\s*[:=]\s*)[^\r\n]+"#));
-/// A value in quotes goes up to the closing one or, where that is missing, to the end; another one up to white space or the next field
-/// of a query, but for the comma that ends a clause.
+/// A value in quotes goes up to the closing one and what a shell would join to it, or, where that is missing, to the end; another one up to
+/// white space or the next field of a query, but for the comma that ends a clause.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r#"(?i)((?:api[_-]?key|token|secret|password|signature)["']?\s*[:=]\s*)("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[^\s&]*[^\s&,;])"#,
+        r#"(?i)((?:api[_-]?key|token|secret|password|signature)["']?\s*[:=]\s*)((?:"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)(?:[^\s&,;}](?:[^\s&]*[^\s&,;])?)?|[^\s&]*[^\s&,;])"#,
     )
 });
 /// `Bearer` and `Basic` are followed by something of some length: the words alone are harmless.
@@ -45,11 +45,14 @@ pub fn redact(text: &str) -> String {
     text.into_owned()
 }
 
-/// What is left of an address without user, query and fragment.
-fn bare(rest: &str) -> &str {
+/// What is left of an address without user, query and fragment. The path may hold another address.
+fn bare(rest: &str) -> String {
     let rest = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
-    let authority = rest.find('/').unwrap_or(rest.len());
-    rest[..authority].rfind('@').map_or(rest, |at| &rest[at + 1..])
+    let without_user = |address: &str| {
+        let authority = address.find('/').unwrap_or(address.len());
+        address[address[..authority].rfind('@').map_or(0, |at| at + 1)..].to_owned()
+    };
+    rest.split("://").map(without_user).collect::<Vec<_>>().join("://")
 }
 
 #[cfg(test)]
@@ -63,11 +66,16 @@ mod tests {
         for (text, shown) in [
             ("https://user:pw@example.com/a.png?token=x", "https://example.com/a.png"),
             ("see HTTP://a@b@h:80/x#f, then", "see HTTP://h:80/x then"),
+            ("https://https://user:pw@example.com/a", "https://https://example.com/a"),
+            ("http://example.com/save/https://user:pw@h/?q", "http://example.com/save/https://h/"),
             ("https://example.com", "https://example.com"),
             ("Authorization: Bearer abc.def-123", "Authorization: [REDACTED_SECRET]"),
             ("authorization: Digest a=\"b\", c=d\nnext", "authorization: [REDACTED_SECRET]\nnext"),
             ("https://us'er:pw@example.com/<a>", "https://example.com/<a>"),
             ("password='unclosed and more", "password=[REDACTED_SECRET]"),
+            ("password=''hunter2 then", "password=[REDACTED_SECRET] then"),
+            ("password='hun'\"ter\"2, then", "password=[REDACTED_SECRET], then"),
+            (r#"{"token":"t","x":1}"#, r#"{"token":[REDACTED_SECRET],"x":1}"#),
             ("password=[hunter2]x", "password=[REDACTED_SECRET]"),
             (r#"password="a\"b-secret" then"#, "password=[REDACTED_SECRET] then"),
             ("password=p,w;x then", "password=[REDACTED_SECRET] then"),
