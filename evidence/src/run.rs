@@ -91,7 +91,7 @@ pub fn run_with_view(
     shrink: Shrink<'_>,
 ) -> Result<Viewed, Box<RunFailure>> {
     let (manifest, view) = run_with(input, asked, options, Some(shrink), &|_| Ok(()))?;
-    Ok(Viewed { manifest, view: view.unwrap_or_default() })
+    Ok(Viewed { manifest, view: view.expect("one was asked for, and its failure is an error") })
 }
 
 /// A point at which tests let something go wrong.
