@@ -159,7 +159,7 @@ pub(crate) enum ReadError {
 }
 
 impl ReadError {
-    fn kind(&self) -> FsErrorKind {
+    pub(crate) fn kind(&self) -> FsErrorKind {
         match self {
             ReadError::Gone => FsErrorKind::NotFound,
             ReadError::Fs(error) => error.kind(),
@@ -187,7 +187,11 @@ fn static_image(bytes: &[u8], name: &str) -> Result<MediaType, EvidenceError> {
     if let Err(error) = verify(bytes, media_type, Verify::Structure, u64::MAX) {
         return Err(EvidenceError::input(format!("damaged image: {name} is {error}")));
     }
-    let found = frames.map_or("more".to_owned(), |frames| format!("{frames} in an animated image"));
+    let found = match frames {
+        Some(1) => "an animation of one".to_owned(),
+        Some(frames) => format!("{frames} in an animated image"),
+        None => "more".to_owned(),
+    };
     Err(EvidenceError::input(format!("animated image: {name}: expected exactly one frame, found {found}")))
 }
 

@@ -29,6 +29,9 @@ impl Place {
             return Self::open(path).map_err(failed);
         };
         let path: PathBuf = expand_home(path).components().collect();
+        let failed = |cause: io::Error| {
+            EvidenceError::operation(format!("workdir creation failed: {}: {}", path.display(), words(&cause)))
+        };
         let refused = |why: &str| EvidenceError::input(format!("{why}: {}", path.display()));
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(refused("workdir cannot be a symlink")),

@@ -25,6 +25,7 @@ use crate::view::{self, Shrink};
 use crate::{ErrorKind, EvidenceError, Options};
 
 use copy::Copier;
+pub(crate) use copy::copy_name;
 
 /// What is asked for besides the input.
 #[derive(Clone, Debug, Default)]

@@ -253,6 +253,58 @@ fn what_differs_is_named() {
 }
 
 #[test]
+fn no_complete_bundle_passes_for_a_partial_one() {
+    let case = Case::new(3);
+    let whole = case.run(&|_| Ok(())).unwrap();
+    let differences = |manifest: &Manifest| {
+        std::fs::write(case.at("out/manifest.json"), to_text(manifest).unwrap()).unwrap();
+        let verified = crate::verify(&case.at("out"), &Options::default()).unwrap();
+        verified.differences.into_iter().map(|difference| difference.path).collect::<Vec<_>>()
+    };
+    let pointer = ".agent/latest-read.json";
+    let mut partial = Manifest { status: Status::Partial, ..whole.clone() };
+    assert_eq!(differences(&partial), ["manifest.json", pointer]);
+    partial.failed_stage = Some(Stage::Copy);
+    assert_eq!(differences(&partial), [pointer]);
+    std::fs::remove_dir_all(case.at("out/.agent")).unwrap();
+    assert_eq!(differences(&partial), [""; 0], "nothing is left to tell it by");
+    // The copy that failed may be there, and nothing behind it.
+    partial.item_count = 2;
+    partial.images.pop();
+    assert_eq!(differences(&partial), [""; 0]);
+    partial.item_count = 1;
+    partial.images.pop();
+    assert_eq!(differences(&partial), ["images/003-slide3.png"]);
+    let whole = Manifest { failed_stage: Some(Stage::Copy), ..whole };
+    assert_eq!(differences(&whole), ["manifest.json", pointer]);
+}
+
+#[test]
+fn a_pointer_says_what_it_should() {
+    let case = Case::new(1);
+    case.run(&|_| Ok(())).unwrap();
+    let path = case.at("out/.agent/latest-read.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    for (from, to) in [("\"success\"", "\"failed\""), ("\"schema_version\": 1", "\"schema_version\": 2")] {
+        assert!(text.contains(from));
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        let verified = crate::verify(&case.at("out"), &Options::default()).unwrap();
+        assert_eq!(verified.differences.len(), 1, "{to}");
+        assert_eq!(verified.differences[0].path, ".agent/latest-read.json");
+    }
+}
+
+#[test]
+fn a_workdir_that_cannot_be_made_is_named() {
+    let case = Case::new(1);
+    let asked = RunOptions { workdir: Some(case.at("in/slide1.png/out")), reproducible: false };
+    let failure = run(&case.at("in"), &asked, &Options::default()).unwrap_err();
+    assert_eq!((failure.error.kind(), failure.failed_stage), (ErrorKind::Operation, Stage::Workdir));
+    let expect = format!("workdir creation failed: {}: ", case.at("in/slide1.png/out").display());
+    assert!(failure.error.to_string().starts_with(&expect), "{}", failure.error);
+}
+
+#[test]
 fn names_of_copies() {
     assert_eq!(copy::copy_name(7, "slide.PNG"), "007-slide.PNG");
     let long = format!("{}.png", "ä".repeat(125));

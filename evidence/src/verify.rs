@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use attache_media::sniff;
-use attache_workdir_fs::WorkDir;
+use attache_workdir_fs::{FsErrorKind, WorkDir};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::image::{self, MAX_IMAGE_BYTES, Memory, Read};
 use crate::manifest::{AGENT, IMAGES, MANIFEST, Manifest, ManifestImage, POINTER, Status};
 use crate::parallel::{cores, in_order};
+use crate::run::copy_name;
 use crate::{EvidenceError, Options};
 
 /// The largest manifest that is read, in bytes. A hundred images with sidecars and ten thousand skipped names stay below.
@@ -102,9 +103,10 @@ impl Bundle {
         });
         differences.extend(checks.done.into_iter().flatten());
         differences.extend(self.check_files());
-        if manifest.status == Status::Complete {
-            differences.extend(self.check_pointer());
-        }
+        differences.extend(match manifest.status {
+            Status::Complete => self.check_pointer(),
+            Status::Partial => self.check_no_pointer(),
+        });
         Verified {
             ok: differences.is_empty(),
             workdir: self.folder.path().to_string_lossy().into_owned(),
@@ -145,15 +147,17 @@ impl Bundle {
         if images.iter().map(|image| &image.path).collect::<BTreeSet<_>>().len() != images.len() {
             wrong("it lists a file twice".to_owned());
         }
+        if (self.manifest.status == Status::Partial) != self.manifest.failed_stage.is_some() {
+            wrong("its status does not go with where it says that it ended".to_owned());
+        }
         differences
     }
 
-    /// Files that the manifest does not list. A partial bundle may hold the copy that failed.
+    /// Files that the manifest does not list. A partial bundle may hold the copy that failed, which is the next one.
     fn check_files(&self) -> Vec<Difference> {
         let difference = |path: String, problem: &str| Difference { path, problem: problem.to_owned() };
-        if self.manifest.status == Status::Partial {
-            return Vec::new();
-        }
+        let failed = format!("{IMAGES}/{}", copy_name(self.manifest.images.len() + 1, ""));
+        let may_stand = |path: &str| self.manifest.status == Status::Partial && path.starts_with(&failed);
         let listing = WorkDir::open(self.folder.path().join(IMAGES)).map_err(|error| error.to_string());
         let listing = listing.and_then(|folder| folder.entries().map_err(|error| error.to_string()));
         let listed: BTreeSet<&str> = self.manifest.images.iter().map(|image| &*image.path).collect();
@@ -162,7 +166,7 @@ impl Bundle {
             Ok(entries) => entries
                 .iter()
                 .map(|entry| format!("{IMAGES}/{}", entry.name.to_string_lossy()))
-                .filter(|path| !listed.contains(&**path))
+                .filter(|path| !listed.contains(&**path) && !may_stand(path))
                 .map(|path| difference(path, "the manifest does not list it"))
                 .collect(),
         }
@@ -177,6 +181,8 @@ impl Bundle {
                 let mut evidence: Vec<&str> = self.manifest.images.iter().map(|image| &*image.path).collect();
                 evidence.sort_unstable();
                 let expect = BTreeMap::from([
+                    ("schema_version", json!(1)),
+                    ("status", json!("success")),
                     ("manifest", json!(MANIFEST)),
                     ("manifest_sha256", json!(self.manifest_sha256)),
                     ("evidence", json!(evidence)),
@@ -186,6 +192,15 @@ impl Bundle {
             }
         };
         problem.map(|problem| Difference { path, problem })
+    }
+
+    /// Only what is complete is pointed at, so that no complete bundle can pass for a partial one.
+    fn check_no_pointer(&self) -> Option<Difference> {
+        let path = format!("{AGENT}/{POINTER}");
+        match image::read(&self.folder, &path, MAX_MANIFEST, None) {
+            Err(error) if error.kind() == FsErrorKind::NotFound => None,
+            _ => Some(Difference { path, problem: "it points at a bundle that says that it is partial".to_owned() }),
+        }
     }
 }
 

@@ -105,7 +105,7 @@ pub(super) fn failed(what: &str, cause: &io::Error) -> EvidenceError {
 }
 
 /// `001-name.png`, cut before the extension where that is longer than a name may be.
-pub(super) fn copy_name(index: usize, name: &str) -> String {
+pub(crate) fn copy_name(index: usize, name: &str) -> String {
     let (stem, extension) = name.split_at(name.len() - extension(name).len());
     let prefix = format!("{index:03}-");
     let room = MAX_NAME.saturating_sub(prefix.len() + extension.len());

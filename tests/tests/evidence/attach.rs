@@ -56,6 +56,7 @@ fn of_a_partial_bundle_the_model_is_told_that_it_is() {
     let path = place.at("bundle/manifest.json");
     let mut manifest: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     manifest["status"] = json!("partial");
+    manifest["failed_stage"] = json!("copy");
     manifest["images"].as_array_mut().unwrap().pop();
     manifest["item_count"] = json!(2);
     std::fs::write(&path, manifest.to_string()).unwrap();

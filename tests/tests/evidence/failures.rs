@@ -13,7 +13,8 @@ fn apng(frames: u32) -> Vec<u8> {
         [&(data.len() as u32).to_be_bytes()[..], &checked, &crc32fast::hash(&checked).to_be_bytes()].concat()
     };
     let control = chunk(b"acTL", &[frames.to_be_bytes(), [0; 4]].concat());
-    let frame = chunk(b"fcTL", &[0; 26]);
+    // Without it the picture is no frame of the animation.
+    let frame = if frames == 0 { Vec::new() } else { chunk(b"fcTL", &[0; 26]) };
     [&png[..33], &control, &frame, &png[33..]].concat()
 }
 
@@ -28,6 +29,7 @@ fn inputs_that_are_refused() {
         ("gif.png", pictures::gif()),
         ("cut.png", pictures::png(8, 4, 1)[..150].to_vec()),
         ("moving.png", apng(3)),
+        ("lone.png", apng(0)),
         ("two.jpg", [pictures::jpeg(), pictures::jpeg()].concat()),
         ("huge.png", pictures::png(30, 30, 1)),
     ] {
@@ -49,6 +51,7 @@ fn inputs_that_are_refused() {
         ("gif.png", "gif.png is not a PNG, JPEG or WebP image: it is image/gif"),
         ("cut.png", "damaged image: cut.png"),
         ("moving.png", "animated image: moving.png: expected exactly one frame, found 3"),
+        ("lone.png", "animated image: lone.png: expected exactly one frame, found an animation of one"),
         ("two.jpg", "animated image: two.jpg: expected exactly one frame, found 2"),
         ("huge.png --max-pixels 800", "image too large: huge.png: "),
         ("https://user:pw@example.com/a.png?token=x", "no such file or folder: https://example.com/a.png"),
