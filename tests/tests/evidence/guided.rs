@@ -59,6 +59,21 @@ fn hints_can_be_pasted_into_a_shell() {
     place.write(name, attache_tests::pictures::png(2, 2, 1));
     let text = place.call("inspect").arg(name).run().expect_code(0).text().to_owned();
     assert!(text.contains(r"Next: attache preview 'it'\''s $(here).png'"), "{text}");
+
+    place.write("-x.png", attache_tests::pictures::png(2, 2, 1));
+    let text = place.run("preview -- -x.png").expect_code(0).text().to_owned();
+    assert!(text.ends_with(&format!("Next: attache read {}\n", place.at("-x.png").display())), "{text}");
+}
+
+#[test]
+fn hints_lead_to_what_was_found_in_the_inbox() {
+    let place = Place::with(&["a.png"]);
+    place.write("config.json", json!({"inbox_dir": place.at("in")}).to_string());
+    for (command, next) in [("inspect", "preview"), ("preview", "read")] {
+        let text = place.run(&format!("{command} a.png --config config.json")).expect_code(0).text().to_owned();
+        let found = place.at("in/a.png");
+        assert!(text.ends_with(&format!("Next: attache {next} {}\n", found.display())), "{text}");
+    }
 }
 
 #[test]
@@ -77,7 +92,10 @@ fn failures() {
     place.write("note.md", "x");
     for (words, expect) in [
         ("inspect gone.png", "no such file or folder: gone.png\nlooked in: "),
-        ("preview https://u:pw@example.com/a.png?token=x", "save it locally"),
+        (
+            "preview https://u:pw@example.com/a.png?token=x",
+            "save it locally and read the file: https://example.com/a.png\n",
+        ),
         ("read note.md", "no reader for this input"),
         ("inspect in --reader video", "there is no video reader"),
         ("inspect in --stop-at frames", "--stop-at is for videos"),

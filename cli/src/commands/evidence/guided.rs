@@ -20,7 +20,7 @@ pub(crate) fn inspect(args: &InspectArgs, output: Output) -> Result<ExitCode, Fa
     let session = Session::new(&args.input.reading);
     let found = is_ours(&args.input).and_then(|()| session.with(|options| probe(input, options)));
     match found {
-        Ok(found) => done(&found, output, || text::inspect(&found, &quoted(input))),
+        Ok(found) => done(&found, output, || text::inspect(&found, &again(input, &found.input))),
         Err(error) => failed(&Failed::Error(&error), output),
     }
 }
@@ -32,7 +32,7 @@ pub(crate) fn preview(args: &PreviewArgs, output: Output) -> Result<ExitCode, Fa
     let asked = session.estimate_options(args.asked.out_words, model);
     let found = is_ours(&args.input).and_then(|()| session.with(|options| estimate(input, &asked, options)));
     match found {
-        Ok(found) => done(&found, output, || text::preview(&found, &quoted(input))),
+        Ok(found) => done(&found, output, || text::preview(&found, &again(input, &found.input))),
         Err(error) => failed(&Failed::Error(&error), output),
     }
 }
@@ -60,6 +60,12 @@ pub(crate) fn read(args: &ReadArgs, output: Output) -> Result<ExitCode, Failure>
         }
         Err(failure) => failed(&Failed::Run(&failure), output),
     }
+}
+
+/// The input as the next command takes it: what was found elsewhere, as in the inbox, by its whole path.
+fn again(given: &Path, found: &str) -> String {
+    let is_there = given.symlink_metadata().is_ok() && !given.to_string_lossy().starts_with('-');
+    quoted(if is_there { given } else { Path::new(found) })
 }
 
 /// The manifest, and the page beside it.
@@ -110,7 +116,8 @@ fn is_ours(guided: &Guided) -> Result<(), EvidenceError> {
         Reader::Image => Ok(()),
         Reader::Auto if is_image_input(&guided.input) => Ok(()),
         Reader::Auto if input.to_string().contains("://") => {
-            refused(format!("no reader for a web address: {input}; save it locally and read the file"))
+            // The address last: what is taken out of one may reach up to white space.
+            refused(format!("no reader for a web address, save it locally and read the file: {input}"))
         }
         // The reader of images says best that there is nothing.
         Reader::Auto if !guided.input.exists() => Ok(()),
