@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use attache_workdir_fs::WorkDir;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::EvidenceError;
 use crate::redact::redact;
@@ -66,7 +67,12 @@ impl Look {
             Look::Missing => missing(input, inbox),
             Look::Refused(error) => error,
             Look::Failed(path, cause) => {
-                EvidenceError::input(format!("cannot read {}: {}", path.display(), words(&cause)))
+                // What no file system has a place for is nobody's input.
+                let kind = match cause.kind() {
+                    Io::InvalidFilename => crate::ErrorKind::Unexpected,
+                    _ => crate::ErrorKind::Input,
+                };
+                EvidenceError::new(kind, format!("cannot read {}: {}", path.display(), words(&cause)))
             }
         }
     }
@@ -78,6 +84,8 @@ fn look(path: &Path) -> Result<Input, Look> {
     let path: PathBuf = path.components().collect();
     let failed = |cause: io::Error| match cause.kind() {
         Io::NotFound | Io::NotADirectory => Look::Missing,
+        // Links that lead in a circle lead nowhere, as dangling ones do.
+        _ if cause.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => Look::Missing,
         _ => Look::Failed(path.clone(), cause),
     };
     let found = fs::symlink_metadata(&path).map_err(failed)?;
@@ -186,6 +194,7 @@ mod tests {
         symlink("real", at("link")).unwrap();
         symlink("a.png", at("real/b.png")).unwrap();
         symlink("nowhere", at("dangling.png")).unwrap();
+        symlink("circle.png", at("circle.png")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(at("socket.png")).unwrap();
 
         for (name, expect) in [
@@ -193,6 +202,8 @@ mod tests {
             ("link/", "image input cannot be a symlink: "),
             ("real/b.png", "image input cannot be a symlink: "),
             ("dangling.png", "no such file or folder: "),
+            ("circle.png", "no such file or folder: "),
+            ("circle.png/a.png", "no such file or folder: "),
             ("gone.png", "no such file or folder: "),
             ("real/a.png/x.png", "no such file or folder: "),
             ("socket.png", "image input is not a file or folder: "),
@@ -207,6 +218,15 @@ mod tests {
         assert_eq!((through.path, through.file), (real.join("a.png"), Some("a.png".into())));
         for folder in ["real", "real/", "real/.", "link/../real"] {
             assert_eq!(resolve(&at(folder), None).unwrap().path, real, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_name_too_long_for_any_file_is_not_expected() {
+        let place = tempfile::tempdir().unwrap();
+        for (length, kind) in [(255, crate::ErrorKind::Input), (256, crate::ErrorKind::Unexpected)] {
+            let error = resolve(&place.path().join("x".repeat(length)), None).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
         }
     }
 
