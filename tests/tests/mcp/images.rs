@@ -109,3 +109,24 @@ fn with_a_conversation_images_are_stored_and_recorded_beside_other_writers() {
     let damaged = other.request("resources/read", json!({"uri": uri(&first)}));
     assert!(damaged["error"]["code"].is_i64(), "{damaged}");
 }
+
+#[test]
+fn many_resources_come_in_pages() {
+    let place = Place::new();
+    let mut client = place.serve(&[]);
+    for width in 1..=201 {
+        let png = pictures::png(width, 1, 0);
+        std::fs::write(place.work("a.png"), &png).unwrap();
+        look(&mut client, "a.png", &png);
+    }
+    let page = |client: &mut Client, params: Value| client.request("resources/list", params)["result"].clone();
+    let uris = |page: &Value| -> Vec<String> {
+        page["resources"].as_array().unwrap().iter().map(|it| it["uri"].as_str().unwrap().to_owned()).collect()
+    };
+    let first = page(&mut client, json!({}));
+    let second = page(&mut client, json!({"cursor": first["nextCursor"]}));
+    assert_eq!((uris(&first).len(), uris(&second).len(), second.get("nextCursor")), (200, 1, None));
+    assert!(!uris(&first).contains(&uris(&second)[0]));
+    let past = page(&mut client, json!({"cursor": "400"}));
+    assert_eq!((uris(&past).len(), past.get("nextCursor")), (0, None));
+}
