@@ -1,6 +1,8 @@
 //! One image: read once, through one descriptor, and everything that is said of it said of those bytes.
 
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::{Duration, SystemTime};
 
 use attache_media::{MediaType, Motion, Verify, describe, dimensions, motion, sniff, verify};
 use attache_workdir_fs::{FileVersion, FsError, FsErrorKind, WorkDir};
@@ -92,9 +94,12 @@ pub(crate) fn look(
     max_pixels: u64,
     memory: &Memory,
 ) -> Result<Seen, EvidenceError> {
-    let Read { bytes, version, held, .. } = read(folder, name, MAX_IMAGE_BYTES, Some(memory)).map_err(|error| {
-        EvidenceError::input(format!("cannot read {}: {error}", folder.path().join(name).display()))
-    })?;
+    let read_whole = || {
+        read(folder, name, MAX_IMAGE_BYTES, Some(memory)).map_err(|error| {
+            EvidenceError::input(format!("cannot read {}: {error}", folder.path().join(name).display()))
+        })
+    };
+    let Read { bytes, version, metadata, held } = read_whole()?;
     let media_type = static_image(&bytes, name)?;
     let size = {
         let _held = memory.for_pixels(&bytes, media_type, max_pixels);
@@ -103,6 +108,12 @@ pub(crate) fn look(
     let sha256 = hex::encode(Sha256::digest(&bytes));
     let len = bytes.len() as u64;
     drop((bytes, held));
+    if is_young(&metadata) && hex::encode(Sha256::digest(&read_whole()?.bytes)) != sha256 {
+        let folder = folder.path().display();
+        return Err(EvidenceError::input(format!(
+            "{folder} changed while it was read: {name} is not what it was; try again"
+        )));
+    }
 
     let measured = Measured { sha256: sha256.clone(), width: size.0, height: size.1 };
     let mut versions = vec![(name.to_owned(), version)];
@@ -119,6 +130,19 @@ pub(crate) fn look(
         sha256,
         versions,
     })
+}
+
+/// How long one call that writes is taken to last at most.
+const WRITING: Duration = Duration::from_secs(2);
+
+/// Whether a write may still go on: it sets the file's time once, when it begins, so that the times before and after a read that meets it
+/// are equal. A file this young is read once more before it is believed.
+fn is_young(metadata: &Metadata) -> bool {
+    let part = |number: i64| u64::try_from(number).unwrap_or_default();
+    let since = Duration::from_secs(part(metadata.ctime())) + Duration::from_nanos(part(metadata.ctime_nsec()));
+    let changed = SystemTime::UNIX_EPOCH + since;
+    // A clock that runs ahead, as that of a file server may, tells nothing.
+    SystemTime::now().duration_since(changed).map_or(true, |age| age <= WRITING)
 }
 
 /// One state of one file.

@@ -1,6 +1,8 @@
 use super::*;
 use attache_media::fixtures::png;
+use sha2::{Digest as _, Sha256};
 use std::fs;
+use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::AtomicBool;
 
 /// A writer replaces two images one after the other, over and over, so that the first is at most one round ahead.
@@ -46,6 +48,40 @@ fn a_folder_that_changes_is_an_error_or_one_moment() {
     assert!(moments + errors == 300);
     publish("2.png", 1);
     assert_eq!(probe(&folder, &Options::default()).unwrap().images[1].width, 1, "at rest it is read");
+}
+
+/// A long write sets the file's time when it begins, and a read may meet it half done.
+#[test]
+fn a_file_that_is_written_over_is_never_a_mixture() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.png");
+    // What follows the picture is nothing to a decoder, so that only the hash tells.
+    let states = [1, 2].map(|fill| [png(2, 2, 1), vec![fill; 4 << 20]].concat());
+    let known = states.each_ref().map(|bytes| hex::encode(Sha256::digest(bytes)));
+    fs::write(&path, &states[0]).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            for round in 1_u64.. {
+                file.write_all_at(&states[round as usize % 2], 0).unwrap();
+                if stop.load(Ordering::Relaxed) || round > 1_000 {
+                    return;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(round * 7 % 20));
+            }
+        });
+        for _ in 0..100 {
+            match probe(&path, &Options::default()) {
+                Ok(found) => {
+                    let hash = &found.images[0].provenance["importer_verified"]["sha256"];
+                    assert!(known.iter().any(|known| hash == known), "a mixture");
+                }
+                Err(error) => assert!(error.to_string().contains(" changed while it was read: "), "{error}"),
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
