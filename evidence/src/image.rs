@@ -108,7 +108,7 @@ pub(crate) fn look(
     let sha256 = hex::encode(Sha256::digest(&bytes));
     let len = bytes.len() as u64;
     drop((bytes, held));
-    if is_young(&metadata) && hex::encode(Sha256::digest(&read_whole()?.bytes)) != sha256 {
+    if is_unsettled(&metadata) && hex::encode(Sha256::digest(&read_whole()?.bytes)) != sha256 {
         let folder = folder.path().display();
         return Err(EvidenceError::input(format!(
             "{folder} changed while it was read: {name} is not what it was; try again"
@@ -132,17 +132,24 @@ pub(crate) fn look(
     })
 }
 
-/// How long one call that writes is taken to last at most.
-const WRITING: Duration = Duration::from_secs(2);
+/// A file that was changed this recently is read once more before it is believed.
+const YOUNG: Duration = Duration::from_secs(2);
+/// A long one is first given this long since it was changed, more than a writer is kept waiting for a processor.
+const SETTLING: Duration = Duration::from_millis(100);
+/// What is written at once in no time, in bytes.
+const SHORT: u64 = 256 << 10;
 
-/// Whether a write may still go on: it sets the file's time once, when it begins, so that the times before and after a read that meets it
-/// are equal. A file this young is read once more before it is believed.
-fn is_young(metadata: &Metadata) -> bool {
+/// Whether a write may have been under way: it sets the file's time once, when it begins, so that the times before and after a read
+/// in the middle of it are equal. Waits until the write should be over.
+fn is_unsettled(metadata: &Metadata) -> bool {
     let part = |number: i64| u64::try_from(number).unwrap_or_default();
     let since = Duration::from_secs(part(metadata.ctime())) + Duration::from_nanos(part(metadata.ctime_nsec()));
-    let changed = SystemTime::UNIX_EPOCH + since;
     // A clock that runs ahead, as that of a file server may, tells nothing.
-    SystemTime::now().duration_since(changed).map_or(true, |age| age <= WRITING)
+    let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + since).unwrap_or_default();
+    if metadata.len() > SHORT {
+        std::thread::sleep(SETTLING.saturating_sub(age));
+    }
+    age <= YOUNG
 }
 
 /// One state of one file.
