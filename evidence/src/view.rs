@@ -16,6 +16,8 @@ use crate::manifest::{Manifest, ManifestImage};
 use crate::parallel::{cores, in_order};
 use crate::verify::read_copy;
 
+pub use escape::html_text;
+
 /// Makes a small picture of an image: from the bytes of a PNG, JPEG or WebP to those of another, or the reason why there is none, which
 /// then stands in its place. It is called from several threads, and only with images that are within the budget of pixels.
 pub type Shrink<'a> = &'a (dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Sync);

@@ -5,8 +5,14 @@ use icu_properties::{CodePointMapData, CodePointMapDataBorrowed};
 
 const CATEGORIES: CodePointMapDataBorrowed<'static, GeneralCategory> = CodePointMapData::<GeneralCategory>::new();
 
-/// The text for the inside of an element. What would not be seen, or would turn the text around it, stands there by its number.
-pub(super) fn text(text: &str) -> String {
+/// A text from outside as HTML for the inside of an element. What would not be seen, or would turn the text around it, line ends included,
+/// stands there by its number, in a `span` of the class `hidden`.
+///
+/// ```
+/// assert_eq!(attache_evidence::html_text("a<b\0"), "a&lt;b<span class=\"hidden\">U+0000</span>");
+/// ```
+#[must_use]
+pub fn html_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -71,14 +77,14 @@ mod tests {
             ("\u{a0}\u{3000}\u{2028}\u{e000}\u{e0041}", ["00A0", "3000", "2028", "E000", "E0041"].map(hidden).concat()),
             ("\u{3164}\u{fe0f}", ["3164", "FE0F"].map(hidden).concat()),
         ] {
-            assert_eq!(text(given), expect, "{given:?}");
+            assert_eq!(html_text(given), expect, "{given:?}");
         }
     }
 
     proptest! {
         #[test]
         fn no_character_begins_markup(given in any::<String>()) {
-            let html = text(&given);
+            let html = html_text(&given);
             let bare = html.replace("<span class=\"hidden\">", "").replace("</span>", "");
             prop_assert!(!bare.contains(['<', '>', '"', '\'']));
             prop_assert!(!html.chars().any(is_hidden));

@@ -8,7 +8,7 @@ use base64_simd::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::escape::text;
+use super::escape::html_text as text;
 use super::{Picture, Small};
 use crate::manifest::{MANIFEST, Manifest, ManifestImage, Stage, Status};
 use crate::probe::Kind;
