@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Append(AppendArgs),
     Render(RenderArgs),
     Show(ShowArgs),
+    View(ViewArgs),
     Withhold(WithholdArgs),
     Restore(RestoreArgs),
     Check(CheckArgs),
@@ -151,6 +152,19 @@ pub(crate) struct ShowArgs {
     pub(crate) conversation: Readable,
     #[command(flatten)]
     pub(crate) ageing: AgeingArgs,
+}
+
+/// Make a page of a conversation for people: one file, no scripts, nothing fetched
+#[derive(Args, Debug)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) conversation: Readable,
+    /// The page to write; its folder has to be there, and a regular file of that name is replaced
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// How many of the newest images a request shows (0 to 1000) [default: 5]
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<u64>,
 }
 
 /// Show an image as a line with a reason from now on

@@ -10,4 +10,5 @@ pub(crate) mod profiles;
 pub(crate) mod render;
 pub(crate) mod show;
 pub(crate) mod sweep;
+pub(crate) mod view;
 pub(crate) mod withhold;

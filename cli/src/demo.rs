@@ -25,7 +25,8 @@ pub(crate) async fn run(args: DemoArgs, output: Output) -> Result<ExitCode, Fail
     let scene = Scene::draw(&dir.join("work")).map_err(|error| failed("draw the pictures", &error))?;
     let context = dir.join("session");
     let settings = Settings::default().with_verify(Verify::Decode).with_fence(true);
-    let render = RenderOptions::newest(settings.limits.keep());
+    let keep = settings.limits.keep();
+    let render = RenderOptions::newest(keep);
 
     let driver = Arc::new(ScriptedDriver::new(script::replies()));
     let before = {
@@ -41,13 +42,15 @@ pub(crate) async fn run(args: DemoArgs, output: Output) -> Result<ExitCode, Fail
         return Err(Failure::operation("unexpected_error", "the reopened conversation rendered other bytes"));
     }
 
+    let page = crate::commands::view::write(&view, keep, &dir.join("view.html")).await?;
+
     let timeline = Timeline::of(&driver.requests(), &scene);
     let document = json!({
         "dir": path_text(&dir), "workdir": path_text(scene.dir()), "conversation": path_text(&context), "requests": timeline.document(),
-        "replay": {"bytes": after.len(), "identical": true},
+        "replay": {"bytes": after.len(), "identical": true}, "view": path_text(&page),
     });
     output.result(&document, || {
-        format!("{}{}", timeline.text(&scene), closing(&view, &context, scene.dir(), after.len()))
+        format!("{}{}", timeline.text(&scene), closing(&view, &context, scene.dir(), &page, after.len()))
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -68,13 +71,13 @@ async fn converse(
     driver.finish().map_err(|error| failed("run the script to its end", &error))
 }
 
-fn closing(view: &View, context: &Path, work: &Path, bytes: usize) -> String {
+fn closing(view: &View, context: &Path, work: &Path, page: &Path, bytes: usize) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "attache".to_owned());
-    let (context, work) = (context.display(), work.display());
+    let (context, work, page) = (context.display(), work.display(), page.display());
     let log = view.log_report().bytes;
     format!(
         "\nClosed, reopened, rendered again: {bytes} bytes, the same byte for byte. The log itself has {log} bytes.\n\
-         \nThe conversation is in {context}. Try next:\n  \
+         \nThe conversation is in {context}, and as a page for a browser in {page}. Try next:\n  \
          {program} show -c {context}\n  \
          {program} check -c {context}\n  \
          {program} render -c {context} --keep 1 --out request.json\n  \

@@ -5,6 +5,7 @@ mod commands;
 mod demo;
 mod output;
 mod progress;
+mod thumbnail;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
             Command::Append(args) => commands::append::run(args, output).await,
             Command::Render(args) => commands::render::run(args, output).await,
             Command::Show(args) => commands::show::run(args, output).await,
+            Command::View(args) => commands::view::run(args, output).await,
             Command::Withhold(args) => commands::withhold::withhold(args, output).await,
             Command::Restore(args) => commands::withhold::restore(args, output).await,
             Command::Check(args) => commands::check::run(args, output).await,

@@ -6,7 +6,6 @@ mod native;
 mod raw;
 mod reply;
 mod text;
-mod thumbnail;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -10,10 +10,10 @@ use attache_evidence::{
 use serde::Serialize;
 
 use super::reply::Failed;
-use super::thumbnail::shrink;
 use super::{Session, quoted, run_options, text};
 use crate::args::evidence::{Guided, InspectArgs, PreviewArgs, ReadArgs, Reader};
 use crate::output::{Failure, Output, print};
+use crate::thumbnail::shrink;
 
 pub(crate) fn inspect(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
     let input = &args.input.input;

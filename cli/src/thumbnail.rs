@@ -1,4 +1,4 @@
-//! Small pictures of images, for the page of a bundle.
+//! Small pictures of images, for the pages of a bundle and of a conversation.
 
 use std::io::Cursor;
 
@@ -14,15 +14,20 @@ const JPEG_QUALITY: u8 = 85;
 
 /// A PNG or JPEG of the same shape that is at most [`LONGEST`] on either side, and no larger than the image. The pixels are those that
 /// are stored: a rotation that the file asks for is not applied.
-pub(super) fn shrink(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let small = read(bytes).map_err(|error| format!("it could not be drawn: {error}"))?;
+pub(crate) fn shrink(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    // The budget is one of pixels, and was kept before.
+    shrink_within(bytes, Limits::no_limits())
+}
+
+/// The same, where what the decoder takes is limited too.
+pub(crate) fn shrink_within(bytes: &[u8], limits: Limits) -> Result<Vec<u8>, String> {
+    let small = read(bytes, limits).map_err(|error| format!("it could not be drawn: {error}"))?;
     encode(&small).map_err(|error| format!("it could not be encoded: {error}"))
 }
 
-fn read(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
+fn read(bytes: &[u8], limits: Limits) -> Result<DynamicImage, ImageError> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
-    // The budget is one of pixels, and was kept before.
-    reader.limits(Limits::no_limits());
+    reader.limits(limits);
     let image = reader.decode()?;
     let image = if image.width().max(image.height()) > LONGEST { image.thumbnail(LONGEST, LONGEST) } else { image };
     // Browsers need no more, and the encoders take these two.
