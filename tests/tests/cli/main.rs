@@ -10,4 +10,5 @@ mod render;
 mod session;
 mod store;
 mod text;
+mod view;
 mod withhold;

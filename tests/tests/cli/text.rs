@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::session::Session;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "demo",
     "attach",
     "append",
     "render",
     "show",
+    "view",
     "withhold",
     "restore",
     "check",
