@@ -3,6 +3,7 @@
 
 mod append;
 mod attach;
+mod browser;
 mod confinement;
 mod locking;
 mod profiles;
