@@ -1,11 +1,12 @@
 //! What a write or an edit changed, kept beside its text for whoever presents it.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use attache_workdir_fs::{Operation, Written};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
 /// How many unchanged lines surround a change.
 const CONTEXT: usize = 3;
@@ -15,6 +16,11 @@ const CONTEXT: usize = 3;
 const MAX_COMPARED: usize = 20 << 20;
 const MAX_KEPT: usize = 256 << 10;
 
+/// The most lines of both texts, those at both ends that are the same left out, that are compared line by line, and for how long. Texts of few
+/// different lines in ever new order take the square of their length; where time runs out, the rest counts as replaced.
+const MAX_LINES: usize = 400_000;
+const MAX_TIME: Duration = Duration::from_millis(250);
+
 /// What a write or an edit changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,8 +29,8 @@ pub struct DiffMeta {
     pub path: String,
     /// Whether the file is new.
     pub created: bool,
-    /// The changes in unified form, with 3 lines of context. `None` where the old text was no text or too large, and where the
-    /// changes are larger than 256 KiB.
+    /// The changes in unified form, with 3 lines of context, as small as could be found out in a quarter of a second. `None` where the
+    /// old text was no text or too large, and where the changes are larger than 256 KiB or more than 400 000 lines apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunks: Option<Vec<Hunk>>,
 }
@@ -86,8 +92,19 @@ fn hunks(before: &str, after: &str) -> Option<Vec<Hunk>> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let mut room = MAX_KEPT;
-    let groups = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT);
+    if old.len() + new.len() - 2 * same_ends(&old, &new) > MAX_LINES {
+        return None;
+    }
+    let deadline = Instant::now().checked_add(MAX_TIME);
+    let groups = group_diff_ops(capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline), CONTEXT);
     groups.iter().filter(|group| !group.is_empty()).map(|group| hunk(group, &old, &new, &mut room)).collect()
+}
+
+/// How many lines at the beginning and at the end are the same.
+fn same_ends(old: &[&str], new: &[&str]) -> usize {
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let begin = old.iter().zip(new).take_while(same).count();
+    begin + old[begin..].iter().rev().zip(new[begin..].iter().rev()).take_while(same).count()
 }
 
 /// `None` once there is no more room.
@@ -187,6 +204,33 @@ mod tests {
         let meta = DiffMeta::of("a", &written(Operation::Update, Some("a"), "b".to_owned()));
         assert_eq!(DiffMeta::from_value(&meta.to_value()), Some(meta));
         assert_eq!(DiffMeta::from_value(&Value::Null), None);
+    }
+
+    /// Two lines in ever new order: nothing to go by, and work that grows with the square.
+    #[test]
+    fn long_texts_that_share_everything_are_compared_soon() {
+        let text = |lines: u64, salt: u64| {
+            let mut state = salt;
+            let line = |_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                if state >> 63 == 0 { "a\n" } else { "b\n" }
+            };
+            (0..lines).map(line).collect::<String>()
+        };
+        for lines in [MAX_LINES as u64 / 2, 2_000_000] {
+            // It ends, on the stack of a test; how soon depends on the machine.
+            assert_eq!(hunks(&text(lines, 1), &text(lines, 2)), None);
+        }
+    }
+
+    #[test]
+    fn a_small_change_in_a_long_text_is_found() {
+        let before: String = (0..MAX_LINES).map(|n| format!("{n}\n")).collect();
+        let after = before.replace("\n777\n", "\nseven\n");
+        assert_eq!(unified(&before, &after).lines().count(), 9);
+        assert_eq!(same_ends(&["a", "a"], &["a", "a", "a"]), 2);
+        assert_eq!(same_ends(&["a", "b"], &["c", "b"]), 1);
+        assert_eq!(same_ends(&[], &["c"]), 0);
     }
 
     #[test]

@@ -103,13 +103,14 @@ struct Report {
     message: String,
 }
 
-/// The system's own words, which is all that many reports hold.
+/// The system's own words, which is all that many reports hold. They stand at the end, or at the very beginning: between them there may be
+/// a path, which says what it likes.
 fn in_words(message: &str) -> Option<FileErrorKind> {
-    let message = message.to_ascii_lowercase();
-    let has = |words: &str| message.contains(words);
+    let message = message.trim().to_ascii_lowercase();
+    let has = |words: &str| message.ends_with(words);
     if has("permission denied") || has("operation not permitted") {
         Some(FileErrorKind::PermissionDenied)
-    } else if has("not a directory") {
+    } else if has("not a directory") || message.starts_with("path is not a directory") {
         Some(FileErrorKind::NotDirectory)
     } else if has("is a directory") {
         Some(FileErrorKind::NotRegularFile)
@@ -163,6 +164,16 @@ mod tests {
             let status = StatusCode::from_u16(status).unwrap();
             let error = Failure::answer(status, body.as_bytes()).into_error(Doing::Read, &target, None);
             assert_eq!((error.code(), error.to_string().as_str()), (code, message), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_path_does_not_choose_the_code() {
+        for name in ["is a directory", "not a directory", "permission denied", "operation not permitted"] {
+            let message = format!("rename /home/user/{name}.txt: no space left on device");
+            let failure = Failure::report(None, "internal", &message);
+            assert_eq!(failure.into_error(Doing::Write, &Target::new("k", "a"), None).code(), "FS_IO_ERROR");
+            assert!(matches!(Failure::command(1, &format!("ln: '/w/{name}': No space left")), Failure::Other { .. }));
         }
     }
 

@@ -1,5 +1,7 @@
 //! The requests that a sandbox answers, one function each.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -15,6 +17,8 @@ use super::entry::Entry;
 use super::failure::Failure;
 use super::options::{E2bOptions, E2bOptionsError};
 
+/// How often an idle connection asks whether the other side is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
 /// The longest answer that is taken, but for a file's content, in bytes: a listing of some 100 000 entries.
 const MAX_ANSWER: usize = 64 << 20;
 /// The most that is taken of what a command prints, in bytes: a few paths.
@@ -33,8 +37,13 @@ pub(super) struct Wire {
 impl Wire {
     pub(super) fn new(options: &E2bOptions) -> Result<Self, E2bOptionsError> {
         let base = options.url()?;
-        // A redirect would take the token elsewhere.
-        let client = Client::builder().default_headers(options.headers()?).redirect(Policy::none()).build();
+        let client = Client::builder()
+            .default_headers(options.headers()?)
+            // A redirect would take the token elsewhere.
+            .redirect(Policy::none())
+            // Nothing here has a time-out, but a peer that is gone is noticed.
+            .tcp_keepalive(KEEPALIVE)
+            .build();
         let client = client.map_err(|source| E2bOptionsError::Client { source })?;
         Ok(Self { client, base, user: options.user.clone() })
     }
