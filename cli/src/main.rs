@@ -28,15 +28,14 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command, output: Output) -> Result<ExitCode, Failure> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if matches!(command, Command::Mcp(_)) {
-        // Only a server waits for streams and signals. Elsewhere threads then wake each other without a file descriptor, whose failure no
-        // command could survive.
-        builder.enable_all();
-    }
-    let runtime = builder
-        .build()
-        .map_err(|error| Failure::operation("io_error", format!("could not start the runtime: {error}")))?;
+    let runtime = match command {
+        // Only a server waits for streams and signals. Elsewhere threads wake each other without a file descriptor, whose failure no
+        // command could survive. A server's one thread takes up calls in the order they came; the work itself is done on others.
+        Command::Mcp(_) => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+        _ => tokio::runtime::Builder::new_multi_thread().build(),
+    };
+    let runtime =
+        runtime.map_err(|error| Failure::operation("io_error", format!("could not start the runtime: {error}")))?;
     let ended = runtime.block_on(async {
         match command {
             Command::Demo(args) => demo::run(args, output).await,

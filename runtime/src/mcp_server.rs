@@ -63,6 +63,10 @@ pub struct McpOptions {
 ///
 /// Clones are the same server. It is one session whatever connections it has: what was read over one counts as read over the
 /// other, and a file that changed since then is not written over.
+///
+/// Calls that change something run alone, the others beside each other, in the order in which they are begun. `rmcp` begins each on a
+/// task of its own, and only a runtime of one thread (`new_current_thread`) begins tasks in the order of their messages: use one if
+/// clients send calls without waiting. The work itself is done on the runtime's threads for blocking work.
 #[derive(Clone, Debug)]
 pub struct McpServer(Arc<Inner>);
 

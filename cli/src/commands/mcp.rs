@@ -1,6 +1,8 @@
 //! `attache mcp`: the file tools for clients of the Model Context Protocol.
 
 mod http;
+mod incoming;
+mod stdio;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -12,6 +14,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::stdio::Stdio;
 use crate::args::McpArgs;
 use crate::output::Failure;
 
@@ -37,8 +40,9 @@ pub(crate) async fn run(args: McpArgs) -> Result<ExitCode, Failure> {
 
 async fn serve_stdio(server: McpServer) -> Result<(), Failure> {
     let failed = |error: String| Failure::operation("protocol_failed", format!("the client cannot be served: {error}"));
+    let input = Stdio::start().map_err(|error| failed(error.to_string()))?;
     let serve = async {
-        let running = match server.serve(rmcp::transport::stdio()).await {
+        let running = match server.serve(input).await {
             Ok(running) => running,
             // A client that left before it said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

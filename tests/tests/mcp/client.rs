@@ -77,6 +77,15 @@ impl Client {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
+    /// Writes bytes that need be no message.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        self.input.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+    }
+
     pub(crate) fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }

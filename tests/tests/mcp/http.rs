@@ -39,8 +39,13 @@ impl Server {
 
     /// Posts an `initialize` with these headers; returns the status and everything that was answered.
     fn post(&self, headers: &[(&str, &str)]) -> (u16, String) {
+        self.post_as(headers, "test")
+    }
+
+    /// The same as a client of this name.
+    fn post_as(&self, headers: &[(&str, &str)], name: &str) -> (u16, String) {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": name, "version": "1"},
         }})
         .to_string();
         let mut stream = TcpStream::connect(self.host()).unwrap();
@@ -53,7 +58,8 @@ impl Server {
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }
-        write!(stream, "{request}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        // What is refused need not be read to its end.
+        let _ = write!(stream, "{request}Content-Length: {}\r\n\r\n{body}", body.len());
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let answer = String::from_utf8_lossy(&answer).into_owned();
@@ -102,6 +108,17 @@ fn only_who_knows_the_token_is_served_and_no_web_page() {
         assert_eq!(status, 403, "{headers:?}: {answer}");
     }
     assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_message_may_have_64_mib() {
+    let place = Place::new();
+    let server = Server::start(&place, &[]);
+    let bearer = format!("Bearer {}", server.token);
+    for (length, expected) in [(60 << 20, 200), (64 << 20, 413)] {
+        let (status, answer) = server.post_as(&[("Authorization", &bearer)], &"x".repeat(length));
+        assert_eq!(status, expected, "{length}: {}", answer.get(..1_000).unwrap_or(&answer));
+    }
 }
 
 #[test]

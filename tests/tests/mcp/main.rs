@@ -6,4 +6,5 @@ mod clients;
 mod hostile;
 mod http;
 mod images;
+mod stream;
 mod tools;

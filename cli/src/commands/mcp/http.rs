@@ -14,6 +14,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 
 use super::asked_to_stop;
+use super::incoming::MAX_MESSAGE;
 use crate::output::Failure;
 
 /// Holds the bearer token, if whoever starts the server wants to choose it.
@@ -34,7 +35,8 @@ pub(super) async fn serve(server: McpServer, address: SocketAddr) -> Result<(), 
     let listener = TcpListener::bind(address).await.map_err(|error| failed("listen on", error))?;
     let bound = listener.local_addr().map_err(|error| failed("listen on", error))?;
     // Browsers send an origin; none of their pages has any business here.
-    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+    let config =
+        StreamableHttpServerConfig::default().enforce_origin_validation().with_max_request_body_bytes(MAX_MESSAGE);
     let stop = config.cancellation_token.clone();
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(LocalSessionManager::default()), config);
