@@ -1,45 +1,13 @@
 //! The page of a conversation in a real browser: every picture is shown, and nothing in a text runs.
 
 use std::io::Cursor;
-use std::path::Path;
 
 use attache_tests::message::inline_image;
-use attache_tests::{Call, gate};
+use attache_tests::{browser, gate};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::json;
 
 use crate::session::Session;
-
-/// It starts as root, asks for nothing by itself and shows colours as they are.
-const FLAGS: [&str; 11] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--force-color-profile=srgb",
-    "--disable-dev-shm-usage",
-];
-
-fn browser(session: &Session, page: &Path, flags: &[&str]) -> String {
-    let profile = tempfile::tempdir_in(session.path("")).unwrap();
-    let call = Call::new("chromium").args(FLAGS).args(flags);
-    let profile_flag = format!("--user-data-dir={}", profile.path().display());
-    let run = call.arg(profile_flag).arg(format!("file://{}", page.display())).run();
-    run.expect_code(0);
-    run.text().to_owned()
-}
-
-fn screenshot(session: &Session, page: &Path, width: u32, flags: &[&str]) -> RgbImage {
-    let file = session.path("screenshot.png");
-    let (size, target) = (format!("--window-size={width},5000"), format!("--screenshot={}", file.display()));
-    browser(session, page, &[&[&*size, &*target], flags].concat());
-    image::load_from_memory(&std::fs::read(&file).unwrap()).unwrap().into_rgb8()
-}
 
 fn flat(colour: [u8; 3], format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
@@ -65,11 +33,12 @@ fn slow_the_page_of_a_conversation_in_a_browser() {
     session.json(&format!("withhold {}", shown["images"][3]["sha256"].as_str().unwrap()));
     session.json("view --out page.html --keep 1");
     let page = session.path("page.html");
-    let dom = browser(&session, &page, &["--dump-dom"]);
+    let dom = browser::dom(&session.path(""), &page);
     assert!(dom.contains("<title>Conversation, 4 messages, 4 images</title>") && !dom.contains("<script"), "{dom}");
     let dark = ["--blink-settings=preferredColorScheme=0"];
     for (width, flags, ground) in [(1200, &[][..], [0xf6, 0xf7, 0xf9]), (500, &dark[..], [0x0f, 0x12, 0x16])] {
-        let shot = screenshot(&session, &page, width, flags);
+        let shot = browser::screenshot(&session.path(""), &page, width, flags);
+        let shot = image::load_from_memory(&shot).unwrap().into_rgb8();
         // The style is the one that its hash allows.
         assert_eq!(shot.get_pixel(2, 2).0, ground);
         let of = |colour: [u8; 3]| {
@@ -84,7 +53,7 @@ fn slow_the_page_of_a_conversation_in_a_browser() {
     }
     // Without the escaping and the policy the same text does what it says, so that the silence above means something.
     std::fs::write(session.path("naive.html"), format!("<!doctype html><title>naive</title>{hostile}")).unwrap();
-    assert!(browser(&session, &session.path("naive.html"), &["--dump-dom"]).contains("<title>owned</title>"));
+    assert!(browser::dom(&session.path(""), &session.path("naive.html")).contains("<title>owned</title>"));
 }
 
 #[test]
@@ -101,6 +70,6 @@ fn slow_the_demos_page_in_a_browser() {
     let after = policy.split_once('>').unwrap().1;
     let count = "<script>onload = () => document.title = [...document.images].filter(i => i.naturalWidth > 0).length + ' drawn'</script>";
     std::fs::write(session.path("counted.html"), format!("{before}{after}{count}")).unwrap();
-    let dom = browser(&session, &session.path("counted.html"), &["--dump-dom"]);
+    let dom = browser::dom(&session.path(""), &session.path("counted.html"));
     assert!(images > 5 && dom.contains(&format!("<title>{images} drawn</title>")), "{images}");
 }

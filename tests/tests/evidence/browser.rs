@@ -6,54 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use attache_tests::{Call, gate};
+use attache_tests::{browser, gate};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::json;
 
 use crate::folder::Place;
 use crate::sidecars::sidecar;
 
-/// It starts as root, asks for nothing by itself and shows colours as they are.
-const FLAGS: [&str; 11] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--force-color-profile=srgb",
-    "--disable-dev-shm-usage",
-];
-
-fn browser(place: &Place, page: &Path, flags: &[&str]) -> attache_tests::Finished {
-    let profile = tempfile::tempdir_in(place.at("")).unwrap();
-    let call = Call::new("chromium").args(FLAGS).args(flags);
-    let profile_flag = format!("--user-data-dir={}", profile.path().display());
-    let run = call.arg(profile_flag).arg(format!("file://{}", page.display())).run();
-    run.expect_code(0);
-    run
-}
-
-/// The page as the browser has it after everything has loaded.
 fn dom(place: &Place, page: &Path) -> String {
-    browser(place, page, &["--dump-dom"]).text().to_owned()
-}
-
-fn screenshot(place: &Place, page: &Path, width: u32, flags: &[&str]) -> RgbImage {
-    let file = place.at("screenshot.png");
-    // High enough for the whole page.
-    let (size, target) = (format!("--window-size={width},9000"), format!("--screenshot={}", file.display()));
-    browser(place, page, &[&[&*size, &*target], flags].concat());
-    let shown = image::load_from_memory(&std::fs::read(&file).unwrap()).unwrap().into_rgb8();
-    // A look at the pages helps whoever changes them.
-    if let Some(keep) = std::env::var_os("ATTACHE_KEEP_SCREENSHOTS") {
-        let name = format!("view-{width}{}.png", flags.concat().replace(['-', '='], ""));
-        std::fs::copy(&file, Path::new(&keep).join(name)).unwrap();
-    }
-    shown
+    browser::dom(&place.at(""), page)
 }
 
 /// How many pixels have about this colour.
@@ -145,7 +106,8 @@ fn slow_the_view_in_a_browser() {
     assert_eq!((shown.matches("<img ").count(), shown.matches("<style>").count()), (colours.len(), 1));
     let dark = ["--blink-settings=preferredColorScheme=0"];
     for (width, flags, ground) in [(1200, &[][..], [0xf6, 0xf7, 0xf9]), (500, &dark[..], [0x0f, 0x12, 0x16])] {
-        let shown = screenshot(&place, &page, width, flags);
+        let shown = browser::screenshot(&place.at(""), &page, width, flags);
+        let shown = image::load_from_memory(&shown).unwrap().into_rgb8();
         // The style is the one that its hash allows.
         assert_eq!(shown.get_pixel(2, 2).0, ground);
         for colour in &colours {
