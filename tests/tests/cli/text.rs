@@ -185,7 +185,7 @@ fn a_bar_is_drawn_on_a_terminal_only() {
     let session = Session::new();
     let blocks: Vec<_> = (0..40).map(|n| inline_image("", &pictures::png(2, 2, n))).collect();
     session.append(&[json!({"role": "user", "content": blocks})]);
-    let slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=pread64,read:delay_enter=40000"].join(" ");
+    let slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=pread64,read:delay_enter=60000"].join(" ");
     let command = format!("{slow} {} check -c ctx", binary().display());
 
     let plain = Call::new("sh").args(["-c", &command]).current_dir(session.path("")).run();

@@ -1,11 +1,14 @@
 //! What a sandbox may answer, and what that is to the caller.
 
+use std::time::Duration;
+
 use attache_workdir_fs::{Cancel, E2bFs, FileSystem as _, Target, WriteIntent};
+use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use serde_json::json;
 
-use crate::server::{Sandbox, TOKEN, envelope};
+use crate::server::{Sandbox, Sending, TOKEN, envelope};
 
 #[tokio::test]
 async fn each_answer_has_its_code() {
@@ -110,6 +113,29 @@ async fn a_sandbox_that_is_not_there_is_said_to_be() {
     assert!(cause.contains("refused") && !cause.contains("127.0.0.1/"), "{cause}");
     let error = fs.write_text(&target, "x", &WriteIntent::Unconditional).await.unwrap_err();
     assert_eq!((error.code(), error.to_string()), ("FS_IO_ERROR", format!("cannot write \"a\": {message}")));
+}
+
+#[tokio::test]
+async fn a_sandbox_that_falls_silent_does_not_hold_a_call_for_ever() {
+    let sandbox = Sandbox::start().await;
+    sandbox.put("a", "x\n".repeat(1_000));
+    let fs = E2bFs::new(&sandbox.options().with_patience(Duration::from_millis(300))).unwrap();
+    let target = fs.resolve("a", None).await.unwrap();
+    let why = "cannot read \"a\": the sandbox was silent for too long";
+    sandbox.send(Sending::Stalled);
+    let error = fs.read_bytes(&target, 10_000, &Cancel::new()).await.unwrap_err();
+    assert_eq!((error.code(), error.to_string()), ("FS_IO_ERROR", why.to_owned()));
+    sandbox.sees_a_cancelled_connection().await;
+    sandbox.instead("Stat", |_| {
+        let silence = futures_util::stream::pending::<std::io::Result<bytes::Bytes>>();
+        Some(Body::from_stream(silence).into_response())
+    });
+    assert_eq!(fs.stat(&target).await.unwrap_err().to_string(), why);
+    // The file's turn is free again.
+    sandbox.send(Sending::Whole);
+    let written = fs.write_text(&target, "y", &WriteIntent::Unconditional).await;
+    assert!(written.is_ok(), "{written:?}");
+    assert_eq!(sandbox.get("a"), "y");
 }
 
 #[test]

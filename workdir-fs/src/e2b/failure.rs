@@ -37,8 +37,11 @@ impl Failure {
 
     /// The connection, not the sandbox. The address is left out: it holds a path.
     pub(super) fn connection(error: reqwest::Error) -> Self {
-        let why =
-            if error.is_connect() { "the sandbox cannot be reached" } else { "the connection to the sandbox broke" };
+        let why = match (error.is_connect(), error.is_timeout()) {
+            (true, _) => "the sandbox cannot be reached",
+            (_, true) => "the sandbox was silent for too long",
+            _ => "the connection to the sandbox broke",
+        };
         let error = error.without_url();
         // What it says of itself is general; the reason, a certificate for one, is in what caused it.
         let chain = iter::successors(Some(&error as &dyn Error), |&error| error.source());

@@ -1,6 +1,7 @@
 //! Which sandbox, and how it is reached.
 
 use std::fmt;
+use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -20,6 +21,7 @@ pub struct E2bOptions {
     access_token: Option<String>,
     pub(super) user: Option<String>,
     root: String,
+    pub(super) patience: Duration,
 }
 
 impl E2bOptions {
@@ -33,6 +35,7 @@ impl E2bOptions {
             access_token: None,
             user: None,
             root: "/home/user".to_owned(),
+            patience: Duration::from_secs(300),
         }
     }
 
@@ -68,6 +71,14 @@ impl E2bOptions {
     #[must_use]
     pub fn with_root(mut self, root: impl Into<String>) -> Self {
         self.root = root.into();
+        self
+    }
+
+    /// How long the sandbox may be silent: until it is reached, until a request is answered (sending its content included), and between two
+    /// pieces of an answer. After that the request fails with `FS_IO_ERROR`. 5 minutes unless given.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -131,6 +142,7 @@ impl fmt::Debug for E2bOptions {
             .field("access_token", &token)
             .field("user", &self.user)
             .field("root", &self.root)
+            .field("patience", &self.patience)
             .finish()
     }
 }

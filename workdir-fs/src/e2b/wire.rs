@@ -41,7 +41,8 @@ impl Wire {
             .default_headers(options.headers()?)
             // A redirect would take the token elsewhere.
             .redirect(Policy::none())
-            // Nothing here has a time-out, but a peer that is gone is noticed.
+            .connect_timeout(options.patience)
+            .read_timeout(options.patience)
             .tcp_keepalive(KEEPALIVE)
             .build();
         let client = client.map_err(|source| E2bOptionsError::Client { source })?;
