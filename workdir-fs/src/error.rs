@@ -129,7 +129,7 @@ enum Reason {
 
     #[error("there is no such file in the work folder")]
     Missing,
-    #[error("the path ends like a folder's, and there is no folder of that name")]
+    #[error("the path ends like that of a folder, and there is no folder of that name")]
     NoSuchFolder,
     #[error(
         "there is no file of exactly that name, and its folder has more than {limit} entries, too many to look for a similar one"
