@@ -60,4 +60,4 @@ pub use sidecar::{
     Claims, Measured, Provenance, SIDECAR_MAX_BYTES, SIDECAR_SUFFIX, SidecarError, validate as validate_sidecar,
 };
 pub use verify::{Bundle, Difference, Verified, verify};
-pub use view::{Shrink, html_text};
+pub use view::{Shrink, html_head, html_text};

@@ -4,6 +4,7 @@
 //! itself.
 
 mod escape;
+mod frame;
 mod page;
 
 use attache_media::{Dimensions, MediaType, dimensions, sniff};
@@ -17,6 +18,7 @@ use crate::parallel::{cores, in_order};
 use crate::verify::read_copy;
 
 pub use escape::html_text;
+pub use frame::html_head;
 
 /// Makes a small picture of an image: from the bytes of a PNG, JPEG or WebP to those of another, or the reason why there is none, which
 /// then stands in its place. It is called from several threads, and only with images that are within the budget of pixels.
